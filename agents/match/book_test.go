@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
 	"blockyard/env/tetrisduel"
 )
 
@@ -50,6 +52,35 @@ func TestPairsBeginInABook(t *testing.T) {
 	m.Book = nil
 	_, without := played(t, t.Context(), m)
 	require.Empty(t, without[0].Start)
+}
+
+// Pairs that repeat an earlier one move for move, as between programs that play the same in the same position, are no
+// other samples: the interval and the test are those of the games that differ, and the report says how many do not.
+func TestRepeatedPairsCountOnce(t *testing.T) {
+	player := func(text string) Player {
+		f, err := bots.New(blocking.Game, bots.Own(text))
+		require.NoError(t, err)
+		return Player{Name: text, New: f}
+	}
+	s := blocking.Game.New(2) // it draws its letters, and nothing after that
+	start, err := env.Encode(nil, s)
+	require.NoError(t, err)
+	m := Match{Rules: blocking.Game, Players: []Player{player("greedy:ply=1"), player("first")}, Units: 10, Seed: 3,
+		Book: Book{start}, SPRT: &SPRT{Elo1: 300, Alpha: 0.05, Beta: 0.05}}
+	r, err := m.Play(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []int{2, 18, 1}, []int{r.Games, r.Repeated, r.Meetings[0].Pairs.N()})
+	require.Equal(t, []float64{0, 1}, []float64{r.Meetings[0].Score.Low, r.Meetings[0].Score.High})
+	require.Equal(t, Undecided, r.Meetings[0].Verdict)
+	require.Contains(t, Versus{r}.String(), "18 more games repeat one of them move for move, and do not count\n")
+	m.Book = nil
+	r, err = m.Play(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, r.Repeated, "letters are drawn")
+	m.Book, m.Players[1], m.SPRT = Book{start}, player("random"), nil
+	r, err = m.Play(t.Context())
+	require.NoError(t, err)
+	require.Zero(t, r.Repeated, "one of them draws")
 }
 
 func TestBooksAreRefused(t *testing.T) {

@@ -82,7 +82,7 @@ func (m Match) Play(ctx context.Context) (*Report, error) {
 	var played []Played
 	var pairs Pairs
 	var failed error
-	units, total, verdict := 0, 0, Undecided
+	units, total, verdict, before := 0, 0, Undecided, Repetitions{}
 	for records, err := range InOrder(ctx, m.Workers, m.Units, m.work) {
 		for k := 0; k < len(records) && err == nil && m.Record != nil; k++ {
 			err = m.Record(records[k])
@@ -91,6 +91,7 @@ func (m Match) Play(ctx context.Context) (*Report, error) {
 			break
 		}
 		games, halves := m.count(m.unit(m.Skip+units), records, len(played))
+		again := before.Note(games)
 		played = append(played, games...)
 		units++
 		text := ""
@@ -99,7 +100,9 @@ func (m Match) Play(ctx context.Context) (*Report, error) {
 			total += records[0].Scores[0]
 			text = fmt.Sprintf("mean %.0f", float64(total)/float64(units))
 		case 2:
-			pairs[halves]++
+			if !again {
+				pairs[halves]++
+			}
 			text = fmt.Sprintf("score %.1f %%", 100*pairs.Score())
 			if m.SPRT != nil {
 				verdict = m.SPRT.Verdict(pairs)
@@ -134,7 +137,9 @@ func (m Match) count(u Unit, records []*record.Record, first int) (games []Playe
 		for _, e := range u.Games[k] {
 			p.Seats = append(p.Seats, e.Player)
 		}
-		p.note(rec)
+		if p.note(rec); len(p.Seats) > 1 {
+			p.Print = Fingerprint(m.Rules, rec)
+		}
 		games = append(games, p)
 		if len(p.Ranks) == 2 { // the first player has seat k
 			halves += 1 + p.Ranks[1-k] - p.Ranks[k]

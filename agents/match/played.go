@@ -40,8 +40,8 @@ type Played struct {
 	Unit    int             `json:"-"` // games of one unit are one sample
 	Tallies []contest.Tally `json:"-"` // how often a program has answered
 	Void    string          `json:"-"` // why the game does not count; "" if it does
-	Print   Print           `json:"-"` // of a league
-	Repeats int             `json:"-"` // of a league: earlier game, from 1, that this one repeats; 0 for none
+	Print   Print           `json:"-"` // if repetitions are looked for
+	Repeats int             `json:"-"` // earlier game, from 1, that this one repeats and that counts for both; 0 for none
 }
 
 // Times say whose the time of a program's answers was; see contest.Usage.
@@ -175,12 +175,14 @@ func Prove(g *env.Game, rec *record.Record, points, ranks []int, decided func(lo
 // A Print identifies a game: two with the same Print were played move for move alike.
 type Print [sha256.Size]byte
 
-// Fingerprint is a hash of the seed and of who chose what in every step, whatever the seats.
+// Fingerprint is a hash of who chose what in every step, whatever the seats, and of what is seen in the end. So games of
+// different seeds have different ones if the rules draw anything that shows.
 func Fingerprint(g *env.Game, rec *record.Record) Print {
 	h := sha256.New()
-	fmt.Fprintln(h, rec.Seed)
+	var end env.State
 	for state, m := range record.NewReplay(g, rec).All() {
 		var step []string
+		end = state
 		for set := state.Acting(); set != 0; set = set.Rest() {
 			seat := set.First()
 			step = append(step, fmt.Sprintf("%q %d", rec.Agents[seat], m[seat]))
@@ -188,7 +190,37 @@ func Fingerprint(g *env.Game, rec *record.Record) Print {
 		slices.Sort(step)
 		fmt.Fprintln(h, step)
 	}
+	if end != nil {
+		planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
+		end.Observe(0, planes, globals)
+		fmt.Fprintln(h, planes, globals)
+	}
 	return Print(h.Sum(nil))
+}
+
+// Repetitions has what identifies the units so far, and their first games.
+type Repetitions map[string]int
+
+// Note marks the games of a unit if all of them repeat those of an earlier one, and reports whether they do: a unit that
+// is played move for move again is no other sample. Games without a Print are unlike all others.
+func (r Repetitions) Note(unit []Played) bool {
+	key := ""
+	for _, g := range unit {
+		if g.Print == (Print{}) {
+			return false
+		}
+		key += fmt.Sprintf("%x%v", g.Print, g.Seats)
+	}
+	first, again := r[key]
+	if !again {
+		r[key] = unit[0].Number
+	}
+	for k := range unit {
+		if again {
+			unit[k].Repeats = first + k + 1
+		}
+	}
+	return again
 }
 
 // Run plays games on the given number of workers. next returns the games that follow those played so far, and none at

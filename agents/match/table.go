@@ -43,13 +43,15 @@ func (r *Report) String() string {
 	if text := r.Overload(); text != "" {
 		fmt.Fprintf(&b, "%s; give it fewer games at once (--workers), or less else to do\n", text)
 	}
-	if r.Repeated > 0 {
-		fmt.Fprintf(&b, "%d more games repeat one of them move for move, and do not count\n", r.Repeated)
-	}
+	b.WriteString(r.repeated())
 	for _, text := range r.Void {
 		fmt.Fprintf(&b, "does not count: %s\n", text)
 	}
 	return b.String()
+}
+
+func (r *Report) repeated() string {
+	return cell(r.Repeated > 0, "%d more games repeat one of them move for move, and do not count\n", r.Repeated)
 }
 
 func (r *Report) called(p *Standing) string {
@@ -235,10 +237,10 @@ func (v Versus) String() string {
 	m := v.Meetings[0]
 	text := fmt.Sprintf(`%s: %s against %s, seed %s
 %sgames   %d: %d wins, %d draws, %d losses
-pairs   %d lost, %d at ½, %d at 1, %d at 1½, %d won
+%spairs   %d lost, %d at ½, %d at 1, %d at 1½, %d won
 score   %.2f %%, 95 %% interval %.2f to %.2f
 Elo     %+.0f, 95 %% interval %+.0f to %+.0f
-`, v.Game, m.A, m.B, v.Seed, v.early(), v.Games, m.Wins, m.Draws, m.Losses,
+`, v.Game, m.A, m.B, v.Seed, v.early(), v.Games, m.Wins, m.Draws, m.Losses, v.repeated(),
 		m.Pairs[0], m.Pairs[1], m.Pairs[2], m.Pairs[3], m.Pairs[4],
 		100*m.Score.Value, 100*m.Score.Low, 100*m.Score.High, m.Elo.Value, m.Elo.Low, m.Elo.High)
 	if m.LLR != nil {
@@ -256,9 +258,9 @@ func (v Versus) sets() string {
 	pointsA, pointsB := cmp.Or(a.Points, &Points{}), cmp.Or(b.Points, &Points{})
 	return fmt.Sprintf(`%s for %d: one %s among %s, seed %s
 %sgames   %d in %d sets, first in %d
-rank    %.3f, 95 %% interval %.3f to %.3f; the others %.3f
+%srank    %.3f, 95 %% interval %.3f to %.3f; the others %.3f
 points  %.2f; the others %.2f
-`, v.Game, v.Seats, a.Name, b.Name, v.Seed, v.early(), v.Games, v.Units, a.First,
+`, v.Game, v.Seats, a.Name, b.Name, v.Seed, v.early(), v.Games, v.Units, a.First, v.repeated(),
 		a.Rank.Value, a.Rank.Low, a.Rank.High, b.Rank.Value, pointsA.Mean.Value, pointsB.Mean.Value)
 }
 

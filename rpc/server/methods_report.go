@@ -28,6 +28,7 @@ type reportOptions struct {
 	Between []byte       `msgpack:"between"` // <u2 [units,2]: the two players; nil for 0 and 1
 	Scores  []byte       `msgpack:"scores"`  // <i4
 	Results []byte       `msgpack:"results"` // <f4
+	Prints  []byte       `msgpack:"prints"`  // <u8 [units,S], of games of several seats: equal for games that are; or nil
 	Actions []byte       `msgpack:"actions"` // <u4, of games of one seat
 	Stopped []byte       `msgpack:"stopped"` // |u1: a limit stopped these games of one seat
 	Cap     int32        `msgpack:"cap"`     // the limits, 0 for none
@@ -75,9 +76,9 @@ func (o *reportOptions) check(g *env.Game) error {
 		return badParams("report: %d players, want %d, or up to %d if between says who played", players, least, mostPlayers)
 	}
 	units := max(1, len(o.Scores)/(4*o.Seats*o.Seats))
-	alone, several := units, 0 // entries of what only games of one seat have, and only those of several
+	alone, several, printed := units, 0, 0 // entries of what only games of one seat have, and only those of several
 	if o.Seats > 1 {
-		alone, several = 0, min(units, len(o.Between))
+		alone, several, printed = 0, min(units, len(o.Between)), min(units*o.Seats, len(o.Prints))
 	}
 	for _, a := range []struct {
 		name string
@@ -86,6 +87,7 @@ func (o *reportOptions) check(g *env.Game) error {
 	}{
 		{"scores", o.Scores, 4 * o.Seats * o.Seats * units}, {"results", o.Results, 4 * o.Seats * o.Seats * units},
 		{"actions", o.Actions, 4 * alone}, {"stopped", o.Stopped, alone}, {"between", o.Between, 4 * several},
+		{"prints", o.Prints, 8 * printed},
 	} {
 		if len(a.data) != a.want {
 			return badParams("report: %s has %d bytes, want %d for %d times %d games of %d seats", a.name, len(a.data), a.want,
@@ -108,7 +110,7 @@ func (o *reportOptions) check(g *env.Game) error {
 // played returns the games.
 func (o *reportOptions) played() (all []match.Played) {
 	n, scores, results := o.Seats, words[uint32](o.Scores), words[uint32](o.Results)
-	actions, between := words[uint32](o.Actions), words[uint16](o.Between)
+	actions, between, before := words[uint32](o.Actions), words[uint16](o.Between), match.Repetitions{}
 	all = make([]match.Played, 0, len(scores)/n)
 	for k := range len(scores) / n {
 		p := match.Played{Number: k, Unit: k / n}
@@ -127,8 +129,13 @@ func (o *reportOptions) played() (all []match.Played) {
 			p.Note(points, won, int(actions[k]), o.Stopped[k] != 0)
 		} else {
 			p.Note(points, won, 0, false)
+			if len(o.Prints) > 0 {
+				copy(p.Print[:], o.Prints[8*k:8*k+8])
+			}
 		}
-		all = append(all, p)
+		if all = append(all, p); (k+1)%n == 0 {
+			before.Note(all[len(all)-n:])
+		}
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import torch
 
 import blockyard
 from blockyard.evaluation import evaluate as evaluation
+from blockyard.evaluation.standings import Game, TwoPlayerEvaluation, report
 
 
 def first(obs, mask):
@@ -45,6 +46,25 @@ def test_policy_in_python(server, arena, game, opponent, games, seats):
     said = arena(game, "--a", "first", "--b", opponent, "--games", games, "--seats", seats)
     assert str(got) == said
     assert repr(got) == said
+
+
+def test_games_are_distinct(server):
+    """A pair that repeats another one move for move is no other sample: one pair is left, and the report says so."""
+    games = [Game((1, -1), (5, 3), 7, True, mark) for mark in (11, 12)]
+    with blockyard.connect(server.unix) as client:
+        same = report(TwoPlayerEvaluation, client, "blocking", ["a", "b"], 1, [games] * 10)
+        other = [g._replace(print=13) for g in games]
+        two = report(TwoPlayerEvaluation, client, "blocking", ["a", "b"], 1, [games, other, games])
+    assert (same.games, sum(same.pairs), same.low, same.high) == (2, 1, 0, 1)
+    assert "18 more games repeat one of them move for move, and do not count" in str(same)
+    assert (two.games, sum(two.pairs)) == (4, 2)
+
+
+def test_what_is_drawn_tells_games_apart(server):
+    """Also where both policies play the first legal action: nothing but the seed differs."""
+    for game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"):
+        got = blockyard.evaluate("first", first, game=game, games=20, address=server.unix)
+        assert got.games == 20, game
 
 
 @pytest.mark.parametrize(

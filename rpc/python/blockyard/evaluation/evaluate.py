@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from gymnasium.vector import AutoresetMode
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from ..formats.arguments import check_seed, derive_seed, positive
 from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
 from ..transport.address import Tls
+from ..transport.memory import StepMemory
 from ..transport.policies import checked
 from ..transport.progress import bar
 from ..transport.session import Session
@@ -208,36 +210,40 @@ class Match:
             # Game i plays seed number playing[i]; when all seeds are taken it plays on, and only the others count.
             playing, waiting, left = list(range(num_envs)), iter(range(num_envs, len(self.seeds))), len(self.seeds)
             counts, length, over = [True] * num_envs, np.zeros(num_envs, np.int64), np.ones(num_envs, np.bool_)
+            prints = np.zeros(num_envs, np.uint64)  # of the actions so far
             obs, _ = env.reset(seed=self.seeds[:num_envs])
             while left:
-                obs, terminated, over = self._step(env, obs, over)
+                obs, memory, chosen = self._step(env, obs, over)
+                over = memory.terminated | memory.truncated
+                if self.cap is not None:
+                    over = over | (env.scores[:, 0] >= self.cap)
+                for column in chosen.reshape(num_envs, -1).T.astype(np.uint64):
+                    prints = prints * np.uint64(0x100000001B3) + column + np.uint64(1)
                 length += 1
                 ended = np.flatnonzero(over).tolist()
                 for i in ended:
                     if counts[i]:
                         results, scores = map(tuple, (env.seat_rewards[i].tolist(), env.scores[i].tolist()))
-                        yield playing[i], Game(results, scores, int(length[i]), bool(terminated[i]))
+                        boards: Any = memory.bits if memory.planes is None else memory.planes
+                        row = i * env.rows_per_game
+                        mark = int(prints[i]) ^ crc32(memory.globals[row], crc32(boards[row]))
+                        yield playing[i], Game(results, scores, int(length[i]), bool(memory.terminated[i]), mark)
                         left -= 1
                     counts[i] = (fresh := next(waiting, None)) is not None
                     playing[i] = playing[i] if fresh is None else fresh
                 if ended and left:
-                    length[ended] = 0
+                    length[ended], prints[ended] = 0, 0
                     seeds = [self.seeds[k] if new else None for k, new in zip(playing, over, strict=True)]
                     obs, _ = env.reset(seed=seeds, options={"reset_mask": over.repeat(env.rows_per_game)})
 
-    def _step(
-        self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]
-    ) -> tuple[Obs, NDArray[np.bool_], NDArray[np.bool_]]:
-        """Step with the actions of the policy; return observations, and which games ended, by themselves or at all."""
+    def _step(self, env: BlockVectorEnv, obs: Obs, begun: NDArray[np.bool_]) -> tuple[Obs, StepMemory, NDArray[Any]]:
+        """Step with the actions of the policy; return observations, the arrays of the step, and the actions."""
         if isinstance(self._driver, str):
-            obs, memory = {}, env.rollout(1, self._driver).buffer.memory(0)
-        else:
-            if begun.any() and hasattr(self._driver, "reset"):
-                self._driver.reset(begun.repeat(env.rows_per_game))
-            mask = env.action_masks
-            obs, *_ = env.step(checked(self._driver(obs, mask.copy()), mask))  # what it writes there is its own
-            memory = env.engine.batch.current
-        over = memory.terminated | memory.truncated
-        if self.cap is not None:
-            over = over | (env.scores[:, 0] >= self.cap)
-        return obs, memory.terminated.copy(), over
+            buffer = env.rollout(1, self._driver).buffer
+            return {}, buffer.memory(0), buffer.actions[0]
+        if begun.any() and hasattr(self._driver, "reset"):
+            self._driver.reset(begun.repeat(env.rows_per_game))
+        mask = env.action_masks
+        actions = checked(self._driver(obs, mask.copy()), mask)  # what it writes there is its own
+        obs, *_ = env.step(actions)
+        return obs, env.engine.batch.current, actions

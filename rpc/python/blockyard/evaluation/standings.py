@@ -28,6 +28,7 @@ class Game(NamedTuple):
     scores: tuple[int, ...]  # of each seat, in points of the contest
     steps: int  # actions of the policy
     ended: bool  # by itself; False if a limit stopped it
+    print: int  # equal for games that are move for move alike
 
 
 class Evaluation:
@@ -83,6 +84,8 @@ def report(kind: Any, client: Session, game: str, players: list[str], seed: int,
     if options["seats"] == 1:
         options["actions"] = np.array([g.steps for g in flat], "<u4").tobytes()
         options["stopped"] = np.array([not g.ended for g in flat], "|u1").tobytes()
+    else:
+        options["prints"] = np.array([g.print for g in flat], "<u8").tobytes()
     answer = client.connection.call("report", game, options)
     result = kind.of(json.loads(answer["report"]))
     object.__setattr__(result, "_text", answer["text"].rstrip())
