@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,26 @@ def test_nothing_is_loaded_from_elsewhere(site):
         for url in loaded:
             if not url.startswith("data:") and page.name != "404.html":
                 assert (page.parent / re.split("[?#]", url)[0]).is_file(), f"{page}: {url}"
+
+
+@pytest.mark.parametrize("width", [1280, 1440])
+def test_tables_fit_the_window(site, width):
+    """No table of the pages that a reader begins with is cut off."""
+    names = (os.environ.get("CHROMIUM"), "chromium-headless-shell", "headless-shell", "chromium", "google-chrome")
+    browser = next(filter(None, (shutil.which(name) for name in names if name)), None)
+    assert browser, "pages are looked at in a real browser: install Chromium, or name one in CHROMIUM"
+    wide = (
+        "[...document.querySelectorAll('table')].map((t) => t.scrollWidth - t.parentElement.parentElement.clientWidth)"
+    )
+    for name in ("python", "index", "project", "leagues"):
+        text = (site / f"{name}.html").read_text(encoding="utf-8")
+        page = site / "measured.html"
+        page.write_text(text.replace("</body>", f"<script>onload=()=>{{document.title={wide}}}</script></body>"))
+        command = [browser, "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", f"--window-size={width},900"]
+        shown = subprocess.run([*command, "--dump-dom", page.as_uri()], capture_output=True, text=True, check=True)
+        page.unlink()
+        over = re.search(r"<title>([^<]*)", shown.stdout)[1]
+        assert over and all(int(pixels) <= 0 for pixels in over.split(",")), f"{name}: {over}"
 
 
 def test_the_licenses_are_in_it(site):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from .. import BlockPool, BlockVectorEnv, make_vec
 from .games import add_connection, connection
+from .games import ignored as ignored
 
 ABOUT = """\
 measure steps per second of a game, with random legal actions that the server draws

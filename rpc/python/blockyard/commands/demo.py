@@ -3,6 +3,7 @@
 import argparse
 import os
 import time
+from collections.abc import Iterator, Sequence
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import BlockVectorEnv, connect, evaluate, feature_facts, features, make_vec, save_weights
+from . import games
 from .games import add_connection, connection
 
 ABOUT = """\
@@ -34,10 +36,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_connection(parser)
 
 
+def ignored(args: argparse.Namespace) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield the options that have no effect beside the others, and why."""
+    yield from games.ignored(args)
+    if not _trained(args.game):
+        yield ("seconds", "games", "opponent"), f"with {args.game}, which is not trained"
+
+
+def _trained(game: str) -> bool:
+    return game.removeprefix("blockyard/") in (GAME, "blockbattle")
+
+
 def run(args: argparse.Namespace) -> int:
     """Train a policy and show a game of it; return the exit status."""
     server = connection(args)
-    if args.game.removeprefix("blockyard/") not in (GAME, "blockbattle"):
+    if not _trained(args.game):
         with connect(**server) as client:
             known = client.describe(args.game).opponents
         policy = "learned" if "learned" in known else "random"

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import connect
@@ -25,6 +26,14 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--address", metavar="ADDRESS", help=running)
     parser.add_argument("--ca", metavar="FILE", help="certificates to trust over tls:; by default the system's")
     parser.add_argument("--token", metavar="TEXT", help="token that the server requires; by default BLOCKYARD_TOKEN")
+
+
+def ignored(args: argparse.Namespace) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield the options of :func:`add_connection` that have no effect beside the others, and why."""
+    if not args.address:
+        yield ("ca", "token"), "without --address: the server is a local one"
+    elif not args.address.startswith("tls:"):
+        yield ("ca",), f"with --address {args.address}, which is not encrypted"
 
 
 def connection(args: argparse.Namespace) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """``blockyard onnx``: networks as ONNX models, and models as networks."""
 
 import argparse
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import WeightsError, plain
@@ -20,6 +21,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="what to convert: net.safetensors or net.onnx")
     parser.add_argument("out", metavar="OUT", help="what to write: net.onnx or net.safetensors")
     parser.add_argument("--game", metavar="GAME", help="game of a model that does not say it")
+
+
+def ignored(args: argparse.Namespace) -> Iterator[tuple[Sequence[str], str]]:
+    """Yield the options that have no effect beside the others, and why."""
+    if not args.file.endswith(".onnx"):
+        yield ("game",), f"with {args.file}: a file of weights says its game"
 
 
 def run(args: argparse.Namespace) -> int:
