@@ -145,19 +145,21 @@ type screen struct {
 	frame    env.Frame
 }
 
-func (v *screen) show(w io.Writer) error {
+// show prints the position of the timeline; in place it fits the screen.
+func (v *screen) show(w io.Writer, inPlace bool) error {
 	var out strings.Builder
 	r := v.timeline
 	r.Show(&v.frame)
 	text := fmt.Sprintf("%s  %s  %s", v.name, r.Rec.Game, strings.Join(r.Rec.Names(), " – "))
 	fmt.Fprintf(&out, "%s  turn %d of %d\n", ansi.Plain(text, mostText), r.At(), r.Len()-1)
-	if v.colour {
-		out.WriteString(paint.ANSI(&v.frame))
-	} else {
-		out.WriteString(v.frame.String())
+	below := notes(r)
+	for k, line := range below {
+		below[k] = ansi.Plain(line, mostText)
 	}
-	for _, line := range notes(r) {
-		fmt.Fprintln(&out, ansi.Plain(line, mostText))
+	if inPlace {
+		out.WriteString(paint.Terminal(&v.frame, v.colour, below...))
+	} else {
+		out.WriteString(v.frame.String() + strings.Join(append(below, ""), "\n"))
 	}
 	_, err := io.WriteString(ansi.Styled(w), out.String())
 	return err
@@ -196,7 +198,7 @@ func notes(r *playback.Timeline) []string {
 func (v *screen) printAll(std *program.Console) error {
 	for n := v.timeline.At(); n < v.timeline.Len(); n++ {
 		v.timeline.Seek(n)
-		if err := v.show(std.Out); err != nil {
+		if err := v.show(std.Out, false); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(std.Out); err != nil {
@@ -225,7 +227,7 @@ func (v *screen) browse(in io.Reader, out io.Writer) error {
 		if _, err := io.WriteString(ansi.Styled(out), clearScreen); err != nil {
 			return err
 		}
-		if err := v.show(out); err != nil {
+		if err := v.show(out, true); err != nil {
 			return err
 		}
 		fmt.Fprintln(out, "→ next   ← back   ↓ ↑ ten   home end   q quit")

@@ -98,6 +98,10 @@ func TestBrowseFollowsKeys(t *testing.T) {
 	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {
 		require.Contains(t, screen, "\x1b[7;38;5;")
 		require.NotRegexp(t, "[^\r]\n", screen)
+		require.LessOrEqual(t, strings.Count(screen, "\n"), 23, "it fits a terminal of 24 rows and 80 columns")
+		for line := range strings.Lines(regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(screen, "")) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSpace(line)), 80)
+		}
 		_, rest, _ := strings.Cut(screen, "  turn ")
 		n, _, _ := strings.Cut(rest, " of ")
 		at = append(at, n)

@@ -87,8 +87,8 @@ func (p *Player) read(line string) (a env.Action, done bool, err error) {
 func (p *Player) list() string {
 	var b strings.Builder
 	for k, a := range p.legal {
-		fmt.Fprintf(&b, "%-16s", p.Game.Text(a))
-		if k%6 == 5 {
+		fmt.Fprintf(&b, "%-15s", p.Game.Text(a))
+		if k%5 == 4 {
 			b.WriteByte('\n')
 		}
 	}
@@ -104,8 +104,8 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 		m.Mark(&p.frame, seat, a)
 	}
 	text := p.frame.String()
-	if p.Colour {
-		text = paint.ANSI(&p.frame)
+	if p.Colour || p.Raw {
+		text = paint.Terminal(&p.frame, p.Colour)
 	}
 	return Show(p.Out, text, p.Raw)
 }
@@ -232,7 +232,7 @@ func (at *spot) measure(boards []env.Board) {
 	}
 }
 
-const keysHelp = "← → column   ↑ turn   ↓ other depth   space place   : type a move   ? all moves   q leave"
+const keysHelp = "← → column  ↑ turn  ↓ other depth  space place  : type a move  ? moves  q leave"
 
 // byKeys lets the person move a preview over the legal actions.
 func (p *Player) byKeys(ctx context.Context, s env.State, seat int) (env.Action, error) {
