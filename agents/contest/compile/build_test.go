@@ -68,6 +68,13 @@ func TestLanguages(t *testing.T) {
 	require.GreaterOrEqual(t, built, 2*4, "Python, Go, C and C++ are needed for the tests anyway")
 }
 
+// TestLongNamesOfSources: compilers add endings to the name of a file.
+func TestLongNamesOfSources(t *testing.T) {
+	long := strings.Repeat("x", 250) + ".py"
+	_, err := Submission(t.Context(), write(t, long, sources["hello.py"]), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	require.NoError(t, err)
+}
+
 // TestJavaKeepsItsLogOffTheAnswers: what the JVM has to say does not reach standard output.
 func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
 	if _, err := exec.LookPath("javac"); err != nil {

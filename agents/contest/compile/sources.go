@@ -24,6 +24,9 @@ var (
 	unseenJava = regexp.MustCompile(`[^/]Tests?\.(java|kt|scala|cs)$`)
 )
 
+// LeftOut reports whether a file or folder of a submission, by its path there, is no part of the bot.
+func LeftOut(path string) bool { return leftOut.MatchString(filepath.ToSlash(path)) }
+
 // A source is a file that is seen.
 type source struct {
 	name string // below the folder of the sources, with / between its parts

@@ -39,7 +39,11 @@ func unpack(ctx context.Context, o *order, in io.Reader, into string) error {
 	if !strings.HasSuffix(lower, ".jar") && languageOf(o.Name) == nil {
 		return refuse("%s is neither a source file nor an archive that is read (%s)", o.Name, strings.Join(archives, ", "))
 	}
-	return u.each(from, func(*tar.Header) error { return u.put(o.Name, from, false) })
+	name := o.Name
+	if len(name) > mostFileName {
+		name = "bot" + filepath.Ext(name)
+	}
+	return u.each(from, func(*tar.Header) error { return u.put(name, from, false) })
 }
 
 // each calls do for every file of a submission.
@@ -57,6 +61,9 @@ func (u *unpacker) each(from *tar.Reader, do func(head *tar.Header) error) error
 		}
 	}
 }
+
+// mostFileName is how long the name of a source file may be: compilers add endings to it, and a file system has a limit.
+const mostFileName = 200
 
 // archive unpacks an archive, which it keeps in a file meanwhile.
 func (u *unpacker) archive(ctx context.Context, name string, in io.Reader) error {
@@ -84,7 +91,7 @@ func (u *unpacker) put(name string, r io.Reader, executable bool) error {
 	if !filepath.IsLocal(name) {
 		return refuse("the file name %q leads out of the archive", name)
 	}
-	if leftOut.MatchString(filepath.ToSlash(name)) {
+	if LeftOut(name) {
 		return nil
 	}
 	if u.files++; u.files > u.limit.Files {

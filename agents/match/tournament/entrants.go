@@ -23,7 +23,7 @@ import (
 )
 
 // noEntrant are names in folders of submissions that are not submissions.
-var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|` +
+var noEntrant = regexp.MustCompile(`(?i)^(thumbs\.db|desktop\.ini|__MACOSX|__pycache__|` +
 	`(README|LICEN[CS]E|NOTICE|CHANGELOG)(\..*)?|.*\.md)$`)
 
 // Submissions lists the submissions in a folder by their names, without hidden files and notes such as README.md.
@@ -84,7 +84,8 @@ func unused(base string, taken func(name string) bool) string {
 func fingerprint(path string) (string, error) {
 	sum := sha256.New()
 	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
+		local, _ := filepath.Rel(path, name)
+		if err != nil || compile.LeftOut(local) || !d.Type().IsRegular() {
 			return err
 		}
 		f, err := os.Open(name)
@@ -92,10 +93,9 @@ func fingerprint(path string) (string, error) {
 			return err
 		}
 		defer f.Close()
-		local, err := filepath.Rel(path, name)
 		fmt.Fprintf(sum, "%q\n", filepath.ToSlash(local))
-		_, e := io.Copy(sum, f)
-		return errors.Join(err, e)
+		_, err = io.Copy(sum, f)
+		return err
 	})
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }

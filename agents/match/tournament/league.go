@@ -97,9 +97,11 @@ type League struct {
 func (l *League) open() error {
 	l.Played = l.Journal.Played
 	l.here, l.wake, l.places = map[string]sight{}, make(chan struct{}, 1), make(chan struct{}, max(1, l.Workers))
-	for _, e := range l.Entrants {
+	for k, e := range l.Entrants {
 		e := new(*e)
-		e.tested = e.Refused == ""
+		e.tested, e.vain = e.Refused == "", e.Refused != "" && !slices.ContainsFunc(l.Played, func(g match.Played) bool {
+			return slices.Contains(g.Seats, k)
+		})
 		l.known = append(l.known, e)
 	}
 	return cage.Remove(filepath.Join(l.Dir, BuildDir)) // what was left behind

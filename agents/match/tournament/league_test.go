@@ -211,6 +211,40 @@ func write(t *testing.T, l *League, name, text string) string {
 	return path
 }
 
+// TestWhatIsNoPartOfABot changes no version, and is no entrant.
+func TestWhatIsNoPartOfABot(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	for _, dir := range []string{"a/__pycache__", "__pycache__"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(l.Dir, SubmissionsDir, filepath.FromSlash(dir)), 0o755))
+	}
+	for k, name := range []string{"a/bot.py", "a/__pycache__/bot.pyc", "__pycache__/a.pyc"} {
+		write(t, l, name, fmt.Sprint(k))
+		for range 3 {
+			look(t, l)
+		}
+	}
+	require.Equal(t, []string{"a"}, here(l))
+	require.Len(t, l.Entrants, 1)
+}
+
+// TestAnotherEnding: an archive that comes instead of a source file is a version of the same entrant.
+func TestAnotherEnding(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	before := ""
+	for k, name := range []string{"a.py", "a.zip", "a.tar.gz"} {
+		path := write(t, l, name, fmt.Sprint(k))
+		if before != "" {
+			require.NoError(t, os.Remove(before))
+		}
+		look(t, l)
+		look(t, l)
+		before = path
+	}
+	require.Equal(t, []string{"a v3"}, here(l))
+}
+
 // TestNamesOfAnyBytes: a submission is the same entrant after a restart, whatever bytes are in its name.
 func TestNamesOfAnyBytes(t *testing.T) {
 	dir := t.TempDir()
@@ -255,19 +289,26 @@ func TestWhatCannotBeRead(t *testing.T) {
 	}
 	twice()
 	require.Contains(t, l.Entrants[0].Refused, "cannot be made ready: ")
-	write(t, l, "a.py", "who")
-	twice()
-	require.Contains(t, l.Report().Refused[0].Refused, "not an archive")
+	for _, part := range []string{"w", "who"} {
+		write(t, l, "a.py", part)
+		twice()
+		require.Contains(t, l.Report().Refused[0].Refused, "not an archive")
+	}
+	require.NoError(t, l.Journal.Close())
+	again := openLeague(t, l.Dir)
+	again.List, again.Ready, l = l.List, l.Ready, again
+	require.NoError(t, l.open())
 	write(t, l, "a.py", "whole")
 	twice()
-	require.Len(t, here(l), 1)
+	require.Equal(t, []string{"a"}, here(l), "what was read too early has used up no version")
+	require.Len(t, l.Entrants, 1)
 	require.Empty(t, l.Report().Refused)
 	before := sign(l.Entrants[0].from)
 	require.NoError(t, os.Chmod(path, 0))
 	require.NotEqual(t, before, sign(l.Entrants[0].from))
 }
 
-// TestReplacedWhileItIsTested: what was tested is not what is there, so that it does not play.
+// TestReplacedWhileItIsTested: what was tested is not what is there, so that it does not play, and its name is free.
 func TestReplacedWhileItIsTested(t *testing.T) {
 	l := openLeague(t, t.TempDir())
 	require.NoError(t, l.open())
@@ -284,7 +325,7 @@ func TestReplacedWhileItIsTested(t *testing.T) {
 	}
 	look(t, l)
 	look(t, l)
-	require.Equal(t, []string{"a v2"}, here(l))
+	require.Equal(t, []string{"a"}, here(l))
 }
 
 // TestDialectOfAVersion: a version that is put back speaks the dialect that its test has found.
@@ -348,7 +389,7 @@ func TestReplacedBeforeItsTest(t *testing.T) {
 	require.Empty(t, tested)
 	look(t, l)
 	look(t, l)
-	require.Equal(t, []string{"a v3"}, tested)
+	require.Equal(t, []string{"a"}, tested)
 	require.Equal(t, tested, here(l))
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/contest/compile"
 	"blockyard/env/ansi"
 )
 
@@ -70,6 +71,7 @@ func (l *League) look(ctx context.Context, agents []*bots.Agent) {
 			}
 			if s.print != print {
 				s.print, changed = print, true
+				l.here[from] = s
 				e := l.version(a, print)
 				l.making++
 				l.running.Go(func() { l.ready(ctx, e, sign) })
@@ -123,6 +125,9 @@ func sign(a *bots.Agent) (text string) {
 		return a.Spec
 	}
 	_ = filepath.WalkDir(a.Spec, func(name string, d fs.DirEntry, err error) error {
+		if local, _ := filepath.Rel(a.Spec, name); compile.LeftOut(local) {
+			return nil
+		}
 		text += fmt.Sprintf("%q %v\n", name, err)
 		if d == nil {
 			return nil
@@ -145,7 +150,13 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 		return e.From == from && e.Fingerprint == print || e.Tried == print && e.Verdict == ""
 	})
 	if k < 0 {
+		k = l.replaced(from, print)
+	}
+	if k < 0 {
 		k, l.known = len(l.known), append(l.known, l.name(a, from, print))
+	} else if was := l.known[k]; was.Fingerprint != print && was.Tried != print {
+		l.known[k] = enter(a, print, was.Name)
+		l.known[k].Of, l.known[k].vain = was.Of, true
 	}
 	l.known[k].from, l.known[k].From = a, from
 	e := new(*l.known[k])
@@ -155,15 +166,26 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 	return e
 }
 
-// name returns a new entrant: the first version of one, or the next one of who comes from the same place. Candidates of
-// one name are versions of one entrant, wherever they are kept.
+// replaced returns the version whose place and name this content takes, -1 for none: one that was read too early, as a
+// submission that is copied slowly, or did not work, and has not played.
+func (l *League) replaced(from, print string) int {
+	return slices.IndexFunc(l.known, func(e *Entrant) bool {
+		return e.vain && e.From == from && l.here[from].print == print
+	})
+}
+
+// name returns a new entrant: the first version of one, or the next one of who comes from the same place, or has the
+// name of one that is gone: an archive may follow a source file. Candidates of one name are versions of one entrant,
+// wherever they are kept.
 func (l *League) name(a *bots.Agent, from, print string) *Entrant {
 	taken := func(name string) bool {
 		return slices.ContainsFunc(l.known, func(e *Entrant) bool { return e.Name == name || e.Of == name })
 	}
 	base, of, versions := ansi.Plain(a.Name, mostName), "", 1
+	_, looked := l.here[from]
 	for _, e := range l.known {
-		if e.From == from || e.Tried != "" && e.Of == base {
+		_, there := l.here[e.From]
+		if e.From == from || of == "" && e.Of == base && (e.Tried != "" || looked && !there) {
 			of = e.Of
 		}
 	}
@@ -176,7 +198,7 @@ func (l *League) name(a *bots.Agent, from, print string) *Entrant {
 		base = fmt.Sprintf("%s v%d", of, versions)
 	}
 	e := enter(a, print, unused(base, taken))
-	e.Of, e.From = cmp.Or(of, e.Name), from
+	e.Of, e.From, e.vain = cmp.Or(of, e.Name), from, true
 	if a.Kind == bots.Ours {
 		e.Agent = e.Name
 	}
@@ -214,6 +236,7 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 	}
 	k := slices.IndexFunc(l.known, func(o *Entrant) bool { return o.Name == e.Name })
 	l.known[k].tested, l.known[k].Dialect = e.Refused == "", e.Dialect
+	l.known[k].vain = l.known[k].vain && e.Refused != ""
 	l.found = append(l.found, e)
 }
 

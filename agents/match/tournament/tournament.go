@@ -58,6 +58,7 @@ type Entrant struct {
 	from      *bots.Agent
 	into      string // folder of its build
 	tested    bool   // of a league: it has passed the test
+	vain      bool   // of a league: no game was played, or can be, with this version
 	contained bool   // by contain
 }
 
