@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -41,9 +42,9 @@ type paging struct {
 	Names  web.Names `name:"allowed-host" needs:"listen" placeholder:"NAME" help:"another name of it."`
 }
 
-// serve serves the page of a folder, if that is wanted. The function that it returns waits for the end of that, unless
+// serve serves a page, if that is wanted. The function that it returns waits for the end of that, unless
 // there is an error.
-func (p *paging) serve(ctx context.Context, con *console, dir string) (func(error) error, error) {
+func (p *paging) serve(ctx context.Context, con *console, page http.Handler) (func(error) error, error) {
 	if p.Listen == "" {
 		return func(err error) error { return err }, nil
 	}
@@ -52,7 +53,7 @@ func (p *paging) serve(ctx context.Context, con *console, dir string) (func(erro
 		return nil, program.Usage(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- web.Serve(ctx, l, tournament.Handler(dir), web.Limits{Names: p.Names}) }()
+	go func() { served <- web.Serve(ctx, l, page, web.Limits{Names: p.Names}) }()
 	return func(err error) error {
 		if err != nil {
 			return err

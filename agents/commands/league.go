@@ -19,16 +19,47 @@ import (
 
 // A leagueCmd has the commands of "agents league".
 type leagueCmd struct {
-	Play leaguePlayCmd `cmd:"" default:"withargs" help:"Play games between all that are in the folder of a league."`
-	Try  leagueTryCmd  `cmd:"" help:"Play a candidate against those that a league keeps, and keep or reject it."`
+	Play   leaguePlayCmd   `cmd:"" default:"withargs" help:"Play games between all that are in the folder of a league."`
+	Try    leagueTryCmd    `cmd:"" help:"Play a candidate against those that a league keeps, and keep or reject it."`
+	Author leagueAuthorCmd `cmd:"" help:"Say who may upload to a league by its page."`
 }
+
+// A leagueAuthorCmd has the commands of "agents league author".
+type leagueAuthorCmd struct {
+	Add    authorAddCmd    `cmd:"" help:"Add an author and print the token, which is shown this once."`
+	Remove authorRemoveCmd `cmd:"" help:"Make the token of an author invalid. The author's bots stay."`
+}
+
+// An authorAddCmd has the flags of "agents league author add".
+type authorAddCmd struct {
+	Name string `arg:"" help:"Name of the author, of a to z, 0 to 9 and _."`
+	Dir  string `default:"league" placeholder:"DIR" help:"Folder of the league."`
+}
+
+func (c *authorAddCmd) Run(con *console) error {
+	token, err := tournament.AddAuthor(c.Dir, c.Name)
+	if err == nil {
+		fmt.Fprintln(con.Out, token)
+	}
+	return err
+}
+
+// An authorRemoveCmd has the flags of "agents league author remove".
+type authorRemoveCmd struct{ authorAddCmd }
+
+func (c *authorRemoveCmd) Run() error { return tournament.RemoveAuthor(c.Dir, c.Name) }
+
+// uploadTime is how long an upload may take to arrive.
+const uploadTime = 5 * time.Minute
 
 // A leaguePlayCmd has the flags of "agents league GAME". Its Run plays until it is told to stop.
 type leaguePlayCmd struct {
-	Game  string        `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
-	Dir   string        `default:"league" placeholder:"DIR" help:"Folder of the league, new or to continue."`
-	Games int           `placeholder:"N" help:"End when the league has so many games. Default: play until Ctrl-C."`
-	For   time.Duration `placeholder:"TIME" help:"End after this time, when the games in progress are over."`
+	Game    string        `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
+	Dir     string        `default:"league" placeholder:"DIR" help:"Folder of the league, new or to continue."`
+	Games   int           `placeholder:"N" help:"End when the league has so many games. Default: play until Ctrl-C."`
+	For     time.Duration `placeholder:"TIME" help:"End after this time, when the games in progress are over."`
+	Bots    int           `name:"author-bots" default:"3" needs:"listen" help:"uploaded bots of an author."`
+	Uploads int           `name:"author-uploads" default:"12" needs:"listen" help:"uploads of an author per hour."`
 	paging
 	hosting
 }
@@ -48,12 +79,17 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 	if c.Games < 0 || c.For < 0 {
 		return program.Usage(fmt.Errorf("--games %d, --for %v: want none below 0", c.Games, c.For))
 	}
+	if c.Bots < 1 || c.Uploads < 1 {
+		return program.Usage(fmt.Errorf("--author-bots %d, --author-uploads %d: want at least 1", c.Bots, c.Uploads))
+	}
 	l, err := c.league(con, c.Dir, c.Game)
 	if err != nil {
 		return err
 	}
 	defer l.Journal.Close()
-	served, err := c.serve(ctx, con, c.Dir)
+	l.Uploads = c.Listen != ""
+	uploads := &tournament.Uploads{League: l, Size: int64(c.MaxSize) << 20, Bots: c.Bots, Hourly: c.Uploads, Time: uploadTime}
+	served, err := c.serve(ctx, con, uploads.Handler())
 	if err != nil {
 		return err
 	}

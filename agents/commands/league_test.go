@@ -237,25 +237,46 @@ func TestLeagueTry(t *testing.T) {
 	require.Equal(t, map[string]bool{"bot": false, "bot v2": false, "bot v3": true, "bot v4": true}, left)
 }
 
+// TestLeagueAuthors: a token is printed once, and is invalid when its author is removed.
+func TestLeagueAuthors(t *testing.T) {
+	dir := t.TempDir()
+	status, token, errs := agents(t.Context(), "league author add ann --dir "+dir)
+	require.Zero(t, status, errs)
+	require.Regexp(t, "^[A-Z2-7]{26}\n$", token)
+	for line, want := range map[string]string{
+		"add ann --dir " + dir:           "ann is an author: remove it first for a new token",
+		"remove bob --dir " + dir:        "none of " + dir + ": ann",
+		"add ann --dir " + dir + "/none": "want the folder of a league",
+	} {
+		status, out, errs := agents(t.Context(), "league author "+line)
+		require.Equal(t, 1, status)
+		require.Contains(t, errs, want)
+		require.Empty(t, out)
+	}
+	status, _, errs = agents(t.Context(), "league author remove ann --dir "+dir)
+	require.Zero(t, status, errs)
+}
+
 func TestLeagueUsage(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"a/league.toml": "bots = []\n", "b/league.toml": "agents = [\"nobody-here\"]\n",
 		"c/submissions/x.py": "print()\n", "c/league.toml": "agents = [\"" + filepath.Join(dir, "c/submissions/x.py") + "\"]\n",
 		"e/league.toml": "[[[[\n", "g/league.toml": "agents = [\"x=random\", \"x=first\"]\n", "f/tournament.json": `{"game": "blockbattle"}`})
 	for line, want := range map[string]string{
-		"blockbattle --dir " + dir + "/a":              `unknown bots: want agents = [`,
-		"blockbattle --dir " + dir + "/b":              `unknown agent "nobody-here"`,
-		"blockbattle --dir " + dir + "/c":              "is a submission: put it into submissions",
-		"blockbattle --dir " + dir + "/e":              "/e/league.toml: toml: line 1",
-		"blockbattle --dir " + dir + "/g":              "two agents are named x: give one another name, as in other=first",
-		"blocking --dir " + dir + "/f":                 "/f is of blockbattle, not of blocking: name another folder",
-		"wintetris --dir " + dir + "/d":                "wintetris has no contest between programs",
-		"blockbattle --games=-1 --dir " + dir + "/d":   "--games -1, --for 0s: want none below 0",
-		"try x --game blocking --dir " + dir + "/d":    "a candidate is an archive, a source file or a folder",
-		"try x --sprt 5 --dir " + dir + "/d":           `--sprt "5": want ELO0,ELO1`,
-		"try x --games 0 --dir " + dir + "/d":          "--games 0: want at least 1",
-		"blockbattle --workers=-1 --dir " + dir + "/d": "--workers -1: want a number from 1",
-		"blockbattle --budget 3s --dir " + dir + "/d":  "--budget is no option of this contest",
+		"blockbattle --dir " + dir + "/a":                             `unknown bots: want agents = [`,
+		"blockbattle --dir " + dir + "/b":                             `unknown agent "nobody-here"`,
+		"blockbattle --dir " + dir + "/c":                             "is a submission: put it into submissions",
+		"blockbattle --dir " + dir + "/e":                             "/e/league.toml: toml: line 1",
+		"blockbattle --dir " + dir + "/g":                             "two agents are named x: give one another name, as in other=first",
+		"blocking --dir " + dir + "/f":                                "/f is of blockbattle, not of blocking: name another folder",
+		"wintetris --dir " + dir + "/d":                               "wintetris has no contest between programs",
+		"blockbattle --games=-1 --dir " + dir + "/d":                  "--games -1, --for 0s: want none below 0",
+		"try x --game blocking --dir " + dir + "/d":                   "a candidate is an archive, a source file or a folder",
+		"try x --sprt 5 --dir " + dir + "/d":                          `--sprt "5": want ELO0,ELO1`,
+		"try x --games 0 --dir " + dir + "/d":                         "--games 0: want at least 1",
+		"blockbattle --listen :0 --author-bots 0 --dir " + dir + "/d": "--author-bots 0, --author-uploads 12: want at least 1",
+		"blockbattle --workers=-1 --dir " + dir + "/d":                "--workers -1: want a number from 1",
+		"blockbattle --budget 3s --dir " + dir + "/d":                 "--budget is no option of this contest",
 	} {
 		status, _, errs := agents(t.Context(), "league "+line)
 		require.Equal(t, 2, status, line+errs)

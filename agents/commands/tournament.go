@@ -51,7 +51,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer t.Journal.Close()
-	served, err := c.serve(ctx, con, c.Out)
+	served, err := c.serve(ctx, con, tournament.Handler(c.Out))
 	if err != nil {
 		return err
 	}

@@ -65,8 +65,11 @@ type Bot struct {
 // Is reports whether path looks like a submission rather than a program to run: a folder, an archive, or a source file.
 func Is(path string) bool {
 	info, err := os.Stat(path)
-	return err == nil && (info.IsDir() || Archive(path) || languageOf(path) != nil)
+	return err == nil && (info.IsDir() || Archive(path) || Source(path))
 }
+
+// Source reports whether the name of a file is that of a source file.
+func Source(path string) bool { return languageOf(path) != nil }
 
 // Archive reports whether the name of a file is that of an archive.
 func Archive(path string) bool {

@@ -158,7 +158,7 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 		l.known[k] = enter(a, print, was.Name)
 		l.known[k].Of, l.known[k].vain = was.Of, true
 	}
-	l.known[k].from, l.known[k].From = a, from
+	l.known[k].from, l.known[k].From, l.known[k].doing = a, from, "waits for its turn"
 	e := new(*l.known[k])
 	l.built++
 	e.Refused, e.Output, e.Left = "", "", false
@@ -213,6 +213,9 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 	case <-ctx.Done():
 		return
 	}
+	l.mu.Lock()
+	l.find(e).doing = "is compiled and tested"
+	l.mu.Unlock()
 	var err error
 	if sign(e.from) == was { // else it was replaced while it waited for its turn
 		err = l.Ready(ctx, e, l.others(e))
@@ -224,6 +227,8 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 	defer l.mu.Unlock()
 	l.making--
 	defer l.awake()
+	known := l.find(e)
+	known.doing = ""
 	if sign(e.from) != was {
 		if l.here[e.From].print == e.Fingerprint {
 			delete(l.here, e.From) // the next looks see what it is now
@@ -234,10 +239,38 @@ func (l *League) ready(ctx context.Context, e *Entrant, was string) {
 	if err != nil {
 		e.refuse("cannot be made ready: "+err.Error(), "")
 	}
-	k := slices.IndexFunc(l.known, func(o *Entrant) bool { return o.Name == e.Name })
-	l.known[k].tested, l.known[k].Dialect = e.Refused == "", e.Dialect
-	l.known[k].vain = l.known[k].vain && e.Refused != ""
+	known.tested, known.Dialect, known.Refused, known.Output = e.Refused == "", e.Dialect, e.Refused, e.Output
+	known.vain = known.vain && e.Refused != ""
 	l.found = append(l.found, e)
+}
+
+// find returns what is known of a version. Its name may be that of another content by now: then that is nothing.
+func (l *League) find(e *Entrant) *Entrant {
+	for _, o := range l.known {
+		if o.Name == e.Name && o.Fingerprint == e.Fingerprint {
+			return o
+		}
+	}
+	return new(Entrant)
+}
+
+// versions returns the versions of an author's bots, the last one first, and what is done with them.
+func (l *League) versions(author string) (all []version) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range slices.Backward(l.known) {
+		if !owns(author, e.From) {
+			continue
+		}
+		v := version{Bot: compile.Name(e.From), Name: e.Name, State: cmp.Or(e.doing, "plays"), Refused: e.Refused, Output: e.Output}
+		if l.here[e.From].print != e.Fingerprint {
+			v.State = "is not there any more"
+		} else if e.doing == "" && e.Refused != "" {
+			v.State = "is refused"
+		}
+		all = append(all, v)
+	}
+	return all
 }
 
 // others returns an entrant and all that have been there with it.

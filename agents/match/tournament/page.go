@@ -48,15 +48,19 @@ func replayFile(number int) string {
 // A view is what the template of the page shows: the report, and what follows from it.
 type view struct {
 	*Report
-	Title string // of the game, with its variant
-	Kind  string // tournament or league
-	Done  int    // games played
-	Live  bool   // games are being played, or entrants tested
-	Test  string // how far the tests are
-	Odd   bool   // something is odd about an entrant's output
-	Style template.CSS
-	Final []finalMatch
-	Games []gameRow
+	Title   string // of the game, with its variant
+	Kind    string // tournament or league
+	Done    int    // games played
+	Live    bool   // games are being played, or entrants tested
+	Test    string // how far the tests are
+	Uploads bool   // it takes uploads, when it is served
+	Private bool   // the logs are for the authors of bots
+	Odd     bool   // something is odd about an entrant's output
+	Style   template.CSS
+	Final   []finalMatch
+	Games   []gameRow
+	all     []gameRow // of which Games are the last
+	from    []string  // where each entrant comes from
 }
 
 // A crossCell is the result between two entrants in the cross table: its text, its tooltip and its CSS class.
@@ -99,6 +103,9 @@ func (t *Tournament) WritePage(dir string) error {
 	if t.Format == Ongoing {
 		v.Kind = string(Ongoing)
 	}
+	all, err := readAuthors(dir)
+	v.Private = all != nil || err != nil // what is wrong with the file stops no game
+	v.Uploads = v.Private && t.Uploads
 	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
 		return s.Program != nil && len(s.Program.Odd) > 0
 	})
@@ -109,7 +116,11 @@ func (t *Tournament) WritePage(dir string) error {
 		}
 		t.rows = append(t.rows, row)
 	}
-	v.Games = t.rows[max(0, len(t.rows)-mostRows):]
+	v.all, v.Games = t.rows, t.rows[max(0, len(t.rows)-mostRows):]
+	for _, e := range t.Entrants {
+		v.from = append(v.from, e.From)
+	}
+	t.shown.Store(v)
 	var out strings.Builder
 	if err := pageTemplate.Execute(&out, v); err != nil {
 		return err

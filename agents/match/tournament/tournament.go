@@ -23,6 +23,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"blockyard/agents/bots"
@@ -57,6 +58,7 @@ type Entrant struct {
 	Program   contest.Program `json:"-"`
 	from      *bots.Agent
 	into      string // folder of its build
+	doing     string // of a league: what is done to make it ready, "" at the end
 	tested    bool   // of a league: it has passed the test
 	vain      bool   // of a league: no game was played, or can be, with this version
 	contained bool   // by contain
@@ -116,11 +118,13 @@ type Tournament struct {
 	// Test plays a game with an entrant that is ready. If it finds something wrong, Refused says so.
 	Test func(ctx context.Context, e *Entrant) error
 
+	Uploads  bool   // its page takes uploads
 	Testing  string // how far the tests of the entrants are, before the first game
 	Played   []match.Played
 	Expected int                   // games, as far as is known
 	Over     bool                  // all games were played
 	rows     []gameRow             // of the page: a game that was played does not change
+	shown    atomic.Pointer[view]  // the page, which does not change: another one takes its place
 	Stopped  bool                  // Play has returned before all games were played
 	next     func() []match.Played // the games that come next, where the plan does not say it
 }

@@ -1,0 +1,322 @@
+package tournament
+
+import (
+	"archive/zip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
+	"blockyard/datasets/program/web"
+)
+
+// A port is a league whose page takes uploads.
+type port struct {
+	*testing.T
+	*Uploads
+	address string
+	tokens  map[string]string // of the authors
+	mu      sync.Mutex
+	told    []string // the organiser
+}
+
+func openPort(t *testing.T, authors ...string) *port {
+	t.Helper()
+	p := &port{T: t, tokens: map[string]string{}}
+	l := openLeague(t, t.TempDir())
+	require.NoError(t, l.open())
+	l.Uploads = true
+	l.Tell = func(format string, a ...any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.told = append(p.told, fmt.Sprintf(format, a...))
+	}
+	for _, name := range authors {
+		token, err := AddAuthor(l.Dir, name)
+		require.NoError(t, err)
+		p.tokens[name] = token
+	}
+	p.Uploads = &Uploads{League: l, Size: 1 << 10, Bots: 2, Hourly: 12, Time: time.Minute}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	p.address = "http://" + listener.Addr().String()
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(ctx, listener, p.Handler(), web.Limits{}) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-served)
+	})
+	return p
+}
+
+// ask sends a request of an author, and returns the status and the text of the answer.
+func (p *port) ask(author, method, path string, body io.Reader, headers ...string) (int, string) {
+	p.Helper()
+	q, err := http.NewRequest(method, p.address+path, body)
+	require.NoError(p, err)
+	if author != "" {
+		q.Header.Set("Authorization", "Bearer "+p.tokens[author])
+	}
+	for k := 0; k < len(headers); k += 2 {
+		q.Header.Set(headers[k], headers[k+1])
+	}
+	r, err := http.DefaultClient.Do(q)
+	require.NoError(p, err)
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	require.NoError(p, err)
+	return r.StatusCode, string(text)
+}
+
+func (p *port) put(author, file, text string) int {
+	p.Helper()
+	status, _ := p.ask(author, "PUT", "/bots/"+file, strings.NewReader(text))
+	return status
+}
+
+// files lists the submissions, with what is hidden.
+func (p *port) files() (names []string) {
+	p.Helper()
+	list, err := os.ReadDir(filepath.Join(p.League.Dir, SubmissionsDir))
+	require.NoError(p, err)
+	for _, f := range list {
+		names = append(names, f.Name())
+	}
+	return names
+}
+
+func (p *port) bots(author string) (all []version) {
+	p.Helper()
+	status, text := p.ask(author, "GET", "/me", nil)
+	require.Equal(p, 200, status, text)
+	var me struct{ Bots []version }
+	require.NoError(p, json.Unmarshal([]byte(text), &me))
+	return me.Bots
+}
+
+// TestUploads: what an author uploads takes part, and the author, and nobody else, sees what became of it. Another file of
+// that name, of whatever kind, replaces it.
+func TestUploads(t *testing.T) {
+	p := openPort(t, "ann", "bob")
+	l := p.League
+	ready := l.Ready
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		if e.Of == "ann-bad" {
+			e.refuse("does not compile", "line 1: <b>")
+		}
+		return ready(ctx, e, all)
+	}
+	twice := func() {
+		look(t, l)
+		look(t, l)
+	}
+	require.Equal(t, 200, p.put("ann", "Bot.java", "class Bot {}"))
+	require.Equal(t, 200, p.put("ann", "bad.zip", "no archive"))
+	require.Equal(t, []string{"ann-Bot.zip", "ann-bad.zip"}, p.files())
+	z, err := zip.OpenReader(filepath.Join(l.Dir, SubmissionsDir, "ann-Bot.zip"))
+	require.NoError(t, err)
+	require.Equal(t, "Bot.java", z.File[0].Name, "its name matters to its language")
+	require.NoError(t, z.Close())
+	twice()
+	require.Equal(t, []string{"ann-Bot"}, here(l))
+	all := p.bots("ann")
+	require.Equal(t, []string{"ann-bad", "is refused", "line 1: <b>"}, []string{all[0].Bot, all[0].State, all[0].Output})
+	require.Contains(t, all[0].Refused, "does not compile")
+	require.Equal(t, []string{"ann-Bot", "plays"}, []string{all[1].Bot, all[1].State})
+	require.Empty(t, p.bots("bob"))
+
+	require.Equal(t, 200, p.put("ann", "Bot.tar.gz", "an archive"))
+	twice()
+	require.Equal(t, []string{"ann-Bot.tar.gz", "ann-bad.zip"}, p.files())
+	require.Equal(t, []string{"ann-Bot v2"}, here(l))
+	status, _ := p.ask("bob", "DELETE", "/bots/ann-Bot", nil)
+	require.Equal(t, 404, status)
+	status, _ = p.ask("ann", "DELETE", "/bots/ann-Bot", nil)
+	require.Equal(t, 200, status)
+	look(t, l)
+	require.Empty(t, here(l))
+	require.Equal(t, "is not there any more", p.bots("ann")[0].State)
+}
+
+// TestUploadsAreRefused: names that lead elsewhere or are HTML, requests without a token or from another site, too many,
+// too large, empty and cut bodies leave nothing behind, and their authors are told why.
+func TestUploadsAreRefused(t *testing.T) {
+	p := openPort(t, "ann", "bob", "cat", "dan")
+	for _, name := range []string{"..%2Fx.zip", "a%2Fb.zip", "..%5Cx.zip", ".zip", "%2E%2E", "x.zip%00.py", "%3Cimg%20src=x%3E.zip", "a%0Ab.zip",
+		"x.exe", "README.md", "x", strings.Repeat("x", 64) + ".zip", "%C3%A4.zip", "a:b.zip", "~.zip"} {
+		status, text := p.ask("ann", "PUT", "/bots/"+name, strings.NewReader("text"))
+		require.Equal(t, 400, status, name)
+		require.Contains(t, text, "want an archive (such as bot.zip) or a source file", name)
+	}
+	p.tokens["none"], p.tokens["hash"] = "AAAAAAAAAAAAAAAAAAAAAAAAAA", ""
+	for _, who := range []string{"", "none", "hash"} {
+		for _, path := range []string{"PUT /bots/bot.zip", "DELETE /bots/ann-bot", "GET /me", "GET /logs/0001.log"} {
+			method, path, _ := strings.Cut(path, " ")
+			status, text := p.ask(who, method, path, strings.NewReader("text"))
+			require.Equal(t, 401, status, "%s %s", who, path)
+			require.Contains(t, text, "no author has this token")
+		}
+	}
+	for _, headers := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}} {
+		status, _ := p.ask("ann", "PUT", "/bots/bot.zip", strings.NewReader("text"), headers...)
+		require.Equal(t, 403, status)
+	}
+	status, _ := p.ask("ann", "POST", "/bots/bot.zip", strings.NewReader("text"))
+	require.Equal(t, 404, status, "what a form of a page can send")
+	require.Equal(t, 413, p.put("ann", "bot.zip", strings.Repeat("x", 1<<10+1)))
+	require.Equal(t, 413, p.put("ann", "bot.py", strings.Repeat("x", 1<<10+1)))
+	require.Equal(t, 400, p.put("ann", "bot.zip", ""))
+	raw, err := net.Dial("tcp", strings.TrimPrefix(p.address, "http://"))
+	require.NoError(t, err)
+	fmt.Fprintf(raw, "PUT /bots/bot.zip HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\nhalf", p.tokens["ann"])
+	require.NoError(t, raw.(*net.TCPConn).CloseWrite())
+	answer, err := io.ReadAll(raw)
+	require.NoError(t, err)
+	require.Contains(t, string(answer), "has not arrived whole")
+	require.Empty(t, p.files())
+
+	for _, name := range []string{"one.zip", "two.zip", "two.py"} {
+		require.Equal(t, 200, p.put("bob", name, name))
+	}
+	require.Equal(t, 403, p.put("bob", "three.zip", "text"), "a bot too many")
+	require.Equal(t, 200, p.put("cat", "three.zip", "text"), "of another author")
+	require.ElementsMatch(t, []string{"bob-one.zip", "bob-two.zip", "cat-three.zip"}, p.files())
+	for range 12 {
+		require.Equal(t, 200, p.put("dan", "bot.zip", "text"))
+	}
+	status, text := p.ask("dan", "PUT", "/bots/bot.zip", strings.NewReader("text"))
+	require.Equal(t, 429, status)
+	require.Contains(t, text, "12 uploads per hour: wait ")
+
+	require.NoError(t, RemoveAuthor(p.League.Dir, "bob"))
+	require.Equal(t, 401, p.put("bob", "one.zip", "text"), "at once")
+	subs := filepath.Join(p.League.Dir, SubmissionsDir)
+	require.NoError(t, os.Rename(subs, subs+".away"))
+	status, text = p.ask("cat", "PUT", "/bots/three.zip", strings.NewReader("text"))
+	require.Equal(t, 507, status)
+	require.NotContains(t, text, p.League.Dir)
+	require.Contains(t, strings.Join(p.told, "\n"), subs, "the organiser is told")
+}
+
+// TestSlowUploads: one that is slow keeps nobody from uploading but its author, and ends after a while.
+func TestSlowUploads(t *testing.T) {
+	p := openPort(t, "ann", "bob")
+	begin := func() (in *io.PipeWriter, status chan int) {
+		out, in := io.Pipe()
+		status = make(chan int, 1)
+		go func() {
+			s, _ := p.ask("ann", "PUT", "/bots/slow.zip", out)
+			status <- s
+		}()
+		_, err := in.Write([]byte("half"))
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			p.Uploads.mu.Lock()
+			defer p.Uploads.mu.Unlock()
+			return p.busy["ann"]
+		}, time.Minute, time.Millisecond)
+		return in, status
+	}
+	in, status := begin()
+	require.Equal(t, 429, p.put("ann", "other.zip", "text"))
+	require.Equal(t, 200, p.put("bob", "bot.zip", "text"))
+	require.NoError(t, in.Close())
+	require.Equal(t, 200, <-status)
+	p.Time = 50 * time.Millisecond
+	_, status = begin()
+	require.Equal(t, 400, <-status)
+	require.ElementsMatch(t, []string{"ann-slow.zip", "bob-bot.zip"}, p.files())
+}
+
+// TestLogsAreForTheirAuthors: an author sees the lines of own bots and the record, of no other game, and nobody else sees a
+// log. The page links none.
+func TestLogsAreForTheirAuthors(t *testing.T) {
+	p := openPort(t, "ann", "bob", "cat")
+	l := p.League
+	require.Equal(t, 200, p.put("ann", "one.zip", "1"))
+	require.Equal(t, 200, p.put("bob", "two.zip", "2"))
+	look(t, l)
+	look(t, l)
+	l.Limit = 2
+	l.next = func() []match.Played {
+		if l.over(t.Context()) {
+			return nil
+		}
+		return l.games()
+	}
+	require.NoError(t, l.Tournament.Play(t.Context()))
+	require.NoError(t, os.MkdirAll(filepath.Join(l.Dir, LogsDir), 0o755))
+	seat := l.Played[0].Seats[0]
+	names := map[bool]string{true: l.Entrants[0].Name, false: l.Entrants[1].Name}
+	first, second := match.Letter(seat), match.Letter(1-seat)
+	long := strings.Repeat("x", 1<<16) + "\n"
+	own := map[string]string{names[seat == 0]: first + " ! mine " + long + first + " > drop\n", names[seat != 0]: second + " ! secret\n"}
+	record := "record {}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, LogFile(0)), []byte("note\n"+own["ann-one"]+own["bob-two"]+"secret\n"+record), 0o644))
+	for author, want := range map[string]string{"ann": own["ann-one"] + record, "bob": own["bob-two"] + record} {
+		status, text := p.ask(author, "GET", "/logs/0001.log", nil)
+		require.Equal(t, 200, status)
+		require.Equal(t, want, text)
+	}
+	for path, want := range map[string]int{"0001.log": 403, "0003.log": 404, "0.log": 404, "x": 404, "-1.log": 404, "..%2Fauthors.json": 404} {
+		status, text := p.ask("cat", "GET", "/logs/"+path, nil)
+		require.Equal(t, want, status, text)
+	}
+	_, page := p.ask("", "GET", "/", nil)
+	require.NotContains(t, page, `href="logs/`)
+	require.Contains(t, page, `id="author"`)
+	status, _ := p.ask("ann", "GET", "/authors.json", nil)
+	require.Equal(t, 404, status)
+
+	require.NoError(t, os.Remove(filepath.Join(l.Dir, AuthorsFile)))
+	require.NoError(t, l.WritePage(l.Dir))
+	_, page = p.ask("", "GET", "/", nil)
+	require.Contains(t, page, `href="logs/`, "a league without authors has no secrets")
+	require.NotContains(t, page, `id="author"`)
+	status, _ = p.ask("", "GET", "/logs/0001.log", nil)
+	require.Equal(t, 200, status)
+}
+
+// TestAuthors: a token is kept as its hash, in a file for the owner alone, and a name is in use once.
+func TestAuthors(t *testing.T) {
+	dir := t.TempDir()
+	token, err := AddAuthor(dir, "ann")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(token), 26, "128 bits in base 32")
+	path := filepath.Join(dir, AuthorsFile)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), token)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	all, err := readAuthors(dir)
+	require.NoError(t, err)
+	require.Equal(t, "ann", all.named(token))
+	require.Empty(t, all.named(all["ann"]), "the hash is no token")
+	_, err = AddAuthor(dir, "ann")
+	require.ErrorContains(t, err, "ann is an author: remove it first for a new token")
+	for _, name := range []string{"", "a-b", "Ann", "../x", strings.Repeat("a", 33), "<b>"} {
+		_, err = AddAuthor(dir, name)
+		require.ErrorContains(t, err, "want 1 to 32 of a-z, 0-9 and _")
+	}
+	require.ErrorContains(t, RemoveAuthor(dir, "bob"), `author "bob" is none of `+dir+": ann")
+	require.NoError(t, RemoveAuthor(dir, "ann"))
+	all, err = readAuthors(dir)
+	require.NoError(t, err)
+	require.Empty(t, all)
+	_, err = AddAuthor(filepath.Join(dir, "none"), "ann")
+	require.ErrorContains(t, err, "want the folder of a league")
+}
