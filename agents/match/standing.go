@@ -204,6 +204,15 @@ func (r *Results) Add(a, b, half int) {
 	r.results[b*r.n+a].Count(2 - half)
 }
 
+// Count adds the results of player a against another one, b.
+func (r *Results) Count(a, b int, c Counts) {
+	for _, side := range [][2]int{{a, b}, {b, a}} {
+		sum := &r.results[side[0]*r.n+side[1]]
+		*sum = Counts{sum.Wins + c.Wins, sum.Draws + c.Draws, sum.Losses + c.Losses}
+		c.Wins, c.Losses = c.Losses, c.Wins
+	}
+}
+
 // Meeting returns the results of a player against another one.
 func (r *Results) Meeting(a, b int) Counts { return r.results[a*r.n+b] }
 

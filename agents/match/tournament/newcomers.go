@@ -156,7 +156,7 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 		k, l.known = len(l.known), append(l.known, l.name(a, from, print))
 	} else if was := l.known[k]; was.Fingerprint != print && was.Tried != print {
 		l.known[k] = enter(a, print, was.Name)
-		l.known[k].Of, l.known[k].vain = was.Of, true
+		l.known[k].Of, l.known[k].Since, l.known[k].vain = was.Of, time.Now().Unix(), true
 	}
 	l.known[k].from, l.known[k].From, l.known[k].doing = a, from, "waits for its turn"
 	e := new(*l.known[k])
@@ -198,7 +198,7 @@ func (l *League) name(a *bots.Agent, from, print string) *Entrant {
 		base = fmt.Sprintf("%s v%d", of, versions)
 	}
 	e := enter(a, print, unused(base, taken))
-	e.Of, e.From, e.vain = cmp.Or(of, e.Name), from, true
+	e.Of, e.From, e.Since, e.vain = cmp.Or(of, e.Name), from, time.Now().Unix(), true
 	if a.Kind == bots.Ours {
 		e.Agent = e.Name
 	}

@@ -48,19 +48,21 @@ func replayFile(number int) string {
 // A view is what the template of the page shows: the report, and what follows from it.
 type view struct {
 	*Report
-	Title   string // of the game, with its variant
-	Kind    string // tournament or league
-	Done    int    // games played
-	Live    bool   // games are being played, or entrants tested
-	Test    string // how far the tests are
-	Uploads bool   // it takes uploads, when it is served
-	Private bool   // the logs are for the authors of bots
-	Odd     bool   // something is odd about an entrant's output
-	Style   template.CSS
-	Final   []finalMatch
-	Games   []gameRow
-	all     []gameRow // of which Games are the last
-	from    []string  // where each entrant comes from
+	Title      string // of the game, with its variant
+	Kind       string // tournament or league
+	Done       int    // games played
+	Live       bool   // games are being played, or entrants tested
+	Test       string // how far the tests are
+	Uploads    bool   // it takes uploads, when it is served
+	Private    bool   // the logs are for the authors of bots
+	Odd        bool   // something is odd about an entrant's output
+	Style      template.CSS
+	Final      []finalMatch
+	Games      []gameRow
+	Histories  []history
+	Influences []influence
+	all        []gameRow // of which Games are the last
+	from       []string  // where each entrant comes from
 }
 
 // A crossCell is the result between two entrants in the cross table: its text, its tooltip and its CSS class.
@@ -117,6 +119,15 @@ func (t *Tournament) WritePage(dir string) error {
 		t.rows = append(t.rows, row)
 	}
 	v.all, v.Games = t.rows, t.rows[max(0, len(t.rows)-mostRows):]
+	if t.Format == Ongoing {
+		if v.Histories = t.histories(v.Report); !v.Live || 20*len(t.Played) >= 21*t.weighed {
+			t.weighed, t.weights = len(t.Played), influences(v.Report)
+		}
+		v.Influences = t.weights
+		if err := t.writeFeeds(dir, title, v.Report); err != nil {
+			return err
+		}
+	}
 	for _, e := range t.Entrants {
 		v.from = append(v.from, e.From)
 	}
@@ -192,7 +203,15 @@ func (t *Tournament) finals() (out []finalMatch) {
 }
 
 // shared are the parts of a tournament's folder that Handler serves. The sources of submissions are not among them.
-var shared = []string{"/", "/" + PageFile, "/replays/", "/" + LogsDir + "/", "/" + GamesDir + "/"}
+var shared = []string{"/", "/" + PageFile, "/replays/", "/" + LogsDir + "/", "/" + GamesDir + "/", "/" + jsonFeed,
+	"/" + atomFeed}
+
+// kinds are types of content that the endings of files do not say everywhere.
+var kinds = map[string]string{".log": "text/plain; charset=utf-8", ".atom": "application/atom+xml", ".json": "application/feed+json"}
+
+// pagePolicy lets the page, where authors enter their tokens, talk to its server only and stand in no other page.
+const pagePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // Handler serves the page of the tournament in a folder, with its replays, logs and records.
 func Handler(dir string) http.Handler {
@@ -205,8 +224,11 @@ func Handler(dir string) http.Handler {
 		name := path.Clean(r.URL.Path)
 		for _, s := range shared {
 			if name == s || strings.HasSuffix(s, "/") && s != "/" && strings.HasPrefix(name, s) {
-				if strings.HasSuffix(name, ".log") {
-					h.Set("Content-Type", "text/plain; charset=utf-8")
+				if kind := kinds[path.Ext(name)]; kind != "" {
+					h.Set("Content-Type", kind)
+				}
+				if s == "/" || s == "/"+PageFile {
+					h.Set("Content-Security-Policy", pagePolicy)
 				}
 				files.ServeHTTP(w, r)
 				return

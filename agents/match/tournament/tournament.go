@@ -51,6 +51,7 @@ type Entrant struct {
 	// Of a league, which keeps every version of an entrant.
 	Of      string `json:"of,omitempty"`      // the name of its first version
 	From    string `json:"from,omitempty"`    // its file or folder in the league's, or its name in league.toml
+	Since   int64  `json:"since,omitempty"`   // when it was first seen, in seconds since 1970
 	Left    bool   `json:"left,omitempty"`    // it plays no more
 	Tried   string `json:"tried,omitempty"`   // of a candidate: its fingerprint then
 	Verdict string `json:"verdict,omitempty"` // of a candidate: kept or rejected
@@ -125,6 +126,8 @@ type Tournament struct {
 	Over     bool                  // all games were played
 	rows     []gameRow             // of the page: a game that was played does not change
 	shown    atomic.Pointer[view]  // the page, which does not change: another one takes its place
+	weighed  int                   // games of which influences are known
+	weights  []influence           // computed again when there are more games by a twentieth, or at the end
 	Stopped  bool                  // Play has returned before all games were played
 	next     func() []match.Played // the games that come next, where the plan does not say it
 }

@@ -1,0 +1,174 @@
+package tournament
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/match"
+	"blockyard/datasets/program/web/webtest"
+)
+
+// played is a league of five entrants with games between them, of whom two are versions of one, and the third, with a
+// name that is HTML, is refused.
+func played(t *testing.T) *League {
+	t.Helper()
+	l := openLeague(t, t.TempDir())
+	names := []string{"bot", "bot v2", "<img src=x>", strings.Repeat("longname", 9), "d"}
+	for k, name := range names {
+		l.Entrants = append(l.Entrants, &Entrant{Name: name, Agent: name, Of: name, Language: "Python", Fingerprint: fmt.Sprint(k)})
+	}
+	l.Entrants[1].Of = "bot"
+	l.Entrants[2].Refused = "<script>alert(1)</script>" + strings.Repeat("longname", 30)
+	require.NoError(t, l.Journal.enter(l.Entrants))
+	l.next = func() []match.Played {
+		n := len(l.Played)
+		if n == 24 {
+			return nil
+		}
+		pairs := [][]int{{0, 1}, {0, 3}, {0, 4}, {1, 3}, {1, 4}, {3, 4}}
+		pair := pairs[n%len(pairs)]
+		return []match.Played{l.nextOf(l.Played, stageLeague, pair)}
+	}
+	require.NoError(t, l.Tournament.Play(t.Context()))
+	return l
+}
+
+// TestInfluences: the largest changes are those of ratings that are computed afresh, without the games of one.
+func TestInfluences(t *testing.T) {
+	l := played(t)
+	r := l.Report()
+	all := influences(r)
+	require.Len(t, all, 4)
+	afresh := func(out string) map[string]float64 { // relative to the mean of all but one
+		var in []int
+		var games []match.Played
+		for k, e := range l.Entrants {
+			if e.Name != out && e.Refused == "" {
+				in = append(in, k)
+			}
+		}
+		for _, g := range l.Played {
+			if l.Entrants[g.Seats[0]].Name != out && l.Entrants[g.Seats[1]].Name != out {
+				games = append(games, g)
+			}
+		}
+		report := l.table(in, l.Entrants, games)
+		report.Rate()
+		elo := map[string]float64{}
+		for _, s := range report.Players {
+			elo[s.Name] = s.Elo.Value
+		}
+		return elo
+	}
+	before, largest := afresh(""), 0.
+	for _, i := range all {
+		name, fall, rise := i.Name, 0., 0.
+		for out := range before {
+			if out == name {
+				continue
+			}
+			change := afresh(out)[name] - before[name] - before[out]/float64(len(before)-1)
+			fall, rise = min(fall, change), max(rise, change)
+		}
+		require.InDelta(t, fall, i.Fall.Elo, 0.01, name)
+		require.InDelta(t, rise, i.Rise.Elo, 0.01, name)
+		largest = max(largest, -fall, rise)
+	}
+	require.Greater(t, largest, 1.)
+	r.Players = r.Players[:2]
+	require.Empty(t, influences(r), "of two")
+}
+
+// TestFeeds: both are what their formats say, with the standings and what became of each version; names are text.
+func TestFeeds(t *testing.T) {
+	l := played(t)
+	var asJSON struct {
+		Version, Title string
+		Items          []struct{ ID, Title string }
+		Table          []standing `json:"_standings"`
+	}
+	text, err := os.ReadFile(filepath.Join(l.Dir, jsonFeed))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &asJSON))
+	require.Equal(t, "https://jsonfeed.org/version/1.1", asJSON.Version)
+	require.Len(t, asJSON.Table, 4)
+	require.Equal(t, "Standings after 24 games", asJSON.Items[0].Title)
+	require.Len(t, asJSON.Items, 6)
+	text, err = os.ReadFile(filepath.Join(l.Dir, atomFeed))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "<img")
+	var asXML struct {
+		XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
+		ID      string   `xml:"id"`
+		Updated string   `xml:"updated"`
+		Author  string   `xml:"author>name"`
+		Entries []struct {
+			ID      string `xml:"id"`
+			Title   string `xml:"title"`
+			Updated string `xml:"updated"`
+		} `xml:"entry"`
+	}
+	require.NoError(t, xml.Unmarshal(text, &asXML))
+	ids := map[string]bool{}
+	for k, e := range asXML.Entries {
+		require.Equal(t, asJSON.Items[k].Title, e.Title)
+		require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, e.Updated)
+		require.False(t, ids[e.ID], e.ID)
+		ids[e.ID] = true
+	}
+	require.Equal(t, "<img src=x> is refused", asXML.Entries[3].Title)
+	require.NotEmpty(t, asXML.ID+asXML.Updated+asXML.Author)
+}
+
+// TestTheLeagueOnAPhoneAndADesk: nothing is wider than the page, a curve has a point for every version, an author sees own
+// bots, and names are text.
+func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
+	l := played(t)
+	token, err := AddAuthor(l.Dir, "ann")
+	require.NoError(t, err)
+	l.known = []*Entrant{{Name: "ann-bot", From: SubmissionsDir + "/ann-bot.zip", Refused: "does not compile: " + strings.Repeat("longname", 40),
+		Output: "<b>error</b> " + strings.Repeat("x", 300)}, {Name: "ann-other", From: SubmissionsDir + "/ann-other.zip"}}
+	l.here = map[string]sight{SubmissionsDir + "/ann-bot.zip": {}, SubmissionsDir + "/ann-other.zip": {}}
+	l.Entrants[0].From = SubmissionsDir + "/ann-bot.zip"
+	l.Uploads, l.Stopped = true, false
+	require.NoError(t, l.WritePage(l.Dir))
+	uploads := &Uploads{League: l, Size: 1 << 20, Bots: 3, Hourly: 12}
+	b := webtest.Open(t, uploads.Handler())
+	b.Visit("")
+	b.Await("!author.hidden")
+	b.Text(`(token.value = "` + token + `", document.querySelector("#enter button").click())`)
+	for _, width := range []int64{390, 1280} {
+		for _, dark := range []bool{false, true} {
+			b.Size(width, 844, 1, dark)
+			b.Visit("")
+			b.Await("!mine.hidden && bots.children.length === 2")
+			b.Text("document.querySelectorAll('details').forEach((d) => d.open = true)")
+			require.Equal(t, "2", b.Text("document.querySelectorAll('.curve circle').length"))
+			require.Equal(t, "4", b.Text("document.querySelectorAll('main > div .without tbody tr').length"))
+			require.Equal(t, "0", b.Text("document.querySelectorAll('img, main script, #bots pre b').length"))
+			for part, script := range map[string]string{"own": "document.querySelector('details:has(#own)').scrollIntoView()", "versions": "document.querySelector('.curve').scrollIntoView()"} {
+				b.Text(script)
+				b.Shot(fmt.Sprintf("league-%d-dark-%v-%s", width, dark, part))
+			}
+			require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), width)
+		}
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(t, l), ">live<", ">later<", 1)), 0o600))
+	b.Await("document.querySelector('.chip').textContent === 'later'")
+	require.Equal(t, "false", b.Text("mine.hidden"), "it has not loaded again")
+	b.Clean()
+}
+
+func pageOf(t *testing.T, l *League) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(l.Dir, PageFile))
+	require.NoError(t, err)
+	return string(text)
+}
