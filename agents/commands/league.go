@@ -88,7 +88,8 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer l.Journal.Close()
 	l.Uploads = c.Listen != ""
-	uploads := &tournament.Uploads{League: l, Size: int64(c.MaxSize) << 20, Bots: c.Bots, Hourly: c.Uploads, Time: uploadTime}
+	uploads := &tournament.Uploads{League: l, Size: int64(c.MaxSize) << 20, Bots: c.Bots, Hourly: c.Uploads,
+		Time: uploadTime}
 	served, err := c.serve(ctx, con, uploads.Handler())
 	if err != nil {
 		return err

@@ -62,7 +62,7 @@ func (u *unpacker) each(from *tar.Reader, do func(head *tar.Header) error) error
 	}
 }
 
-// mostFileName is how long the name of a source file may be: compilers add endings to it, and a file system has a limit.
+// mostFileName is how long the name of a source file may be: compilers add endings, and file systems have limits.
 const mostFileName = 200
 
 // archive unpacks an archive, which it keeps in a file meanwhile.

@@ -21,7 +21,7 @@ import (
 // AuthorsFile has the authors who may upload to a league, in its folder.
 const AuthorsFile = "authors.json"
 
-// authors are the SHA-256 of the authors' tokens, by name. A token has 128 random bits and more, so that nobody finds it
+// authors are the SHA-256 of the authors' tokens, by name. A token has 128 random bits and more, so nobody finds it
 // from the hash by guessing: it needs no salt, and no slow hash as a password does.
 type authors map[string]string
 

@@ -139,6 +139,7 @@ type feed struct {
 	Table   []standing `xml:"-" json:"_standings"`
 }
 
+// A news is an item of a feed: the standings, or a version.
 type news struct {
 	ID      string    `xml:"id" json:"id"`
 	Title   string    `xml:"title" json:"title"`
@@ -146,6 +147,7 @@ type news struct {
 	Content string    `xml:"content" json:"content_text"`
 }
 
+// A standing is an entrant in the table of a feed, the best first.
 type standing struct {
 	Name  string         `json:"name"`
 	Elo   match.Estimate `json:"elo"`
@@ -156,8 +158,9 @@ type standing struct {
 // writeFeeds writes how a league stands for pages of others.
 func (t *Tournament) writeFeeds(dir, title string, r *Report) error {
 	id := fmt.Sprintf("urn:blockyard:league:%d", t.Seed)
-	f := feed{Version: "https://jsonfeed.org/version/1.1", ID: id, Title: title + ", league", Updated: time.Now().UTC().Truncate(time.Second),
-		Author: "Blockyard", Table: []standing{}}
+	f := feed{Version: "https://jsonfeed.org/version/1.1", ID: id, Title: title + ", league",
+		Updated: time.Now().UTC().Truncate(time.Second),
+		Author:  "Blockyard", Table: []standing{}}
 	table := news{id + ":standings", fmt.Sprintf("Standings after %d games", len(t.Played)), f.Updated, ""}
 	for _, s := range r.Players {
 		if s.Games > 0 {
@@ -167,7 +170,8 @@ func (t *Tournament) writeFeeds(dir, title string, r *Report) error {
 	}
 	f.Items = append(f.Items, table)
 	for _, e := range t.Entrants[max(0, len(t.Entrants)-mostNews):] {
-		n := news{fmt.Sprintf("%s:%d:%s", id, e.Since, e.Fingerprint), e.Name + " takes part", time.Unix(e.Since, 0).UTC(), e.Language}
+		n := news{fmt.Sprintf("%s:%d:%s", id, e.Since, e.Fingerprint), e.Name + " takes part",
+			time.Unix(e.Since, 0).UTC(), e.Language}
 		if e.Refused != "" {
 			n.Title, n.Content = e.Name+" is refused", e.Refused
 		}

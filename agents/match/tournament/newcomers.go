@@ -262,7 +262,8 @@ func (l *League) versions(author string) (all []version) {
 		if !owns(author, e.From) {
 			continue
 		}
-		v := version{Bot: compile.Name(e.From), Name: e.Name, State: cmp.Or(e.doing, "plays"), Refused: e.Refused, Output: e.Output}
+		v := version{Bot: compile.Name(e.From), Name: e.Name, State: cmp.Or(e.doing, "plays"),
+			Refused: e.Refused, Output: e.Output}
 		if l.here[e.From].print != e.Fingerprint {
 			v.State = "is not there any more"
 		} else if e.doing == "" && e.Refused != "" {

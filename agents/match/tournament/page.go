@@ -207,7 +207,8 @@ var shared = []string{"/", "/" + PageFile, "/replays/", "/" + LogsDir + "/", "/"
 	"/" + atomFeed}
 
 // kinds are types of content that the endings of files do not say everywhere.
-var kinds = map[string]string{".log": "text/plain; charset=utf-8", ".atom": "application/atom+xml", ".json": "application/feed+json"}
+var kinds = map[string]string{".log": "text/plain; charset=utf-8", ".atom": "application/atom+xml",
+	".json": "application/feed+json"}
 
 // pagePolicy lets the page, where authors enter their tokens, talk to its server only and stand in no other page.
 const pagePolicy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; " +
