@@ -22,6 +22,7 @@ var page embed.FS
 // programs name commands as the reader has them.
 func PageFiles() fs.FS { return pages{} }
 
+// pages are the files of the page, whose programs name commands as the reader has them.
 type pages struct{}
 
 func (pages) Open(name string) (fs.File, error) {

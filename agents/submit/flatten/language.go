@@ -79,7 +79,7 @@ func (p *program) checkLanguage() {
 // orders are the comparisons of a and b after which the built-in functions that Lang does not have return b.
 var orders = map[string]string{"max": "<", "min": ">"}
 
-// define has the flattened program define the function that a node calls, if it is one of orders with two whole numbers.
+// define has the flattened program define the function that a node calls: one of orders, with two whole numbers.
 func (p *program) define(info *types.Info, n ast.Node) {
 	call, ok := n.(*ast.CallExpr)
 	if !ok || len(call.Args) != 2 {

@@ -71,7 +71,8 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 	count, err := strconv.Atoi(r.FormValue("count"))
 	switch {
 	case r.Method != http.MethodGet || r.URL.Path != "/watch":
-		return ask.Status(http.StatusNotFound, errors.New(named.Text("want GET /watch?count=N; datasets view --web --live shows it")))
+		want := named.Text("want GET /watch?count=N; datasets view --web --live shows it")
+		return ask.Status(http.StatusNotFound, errors.New(want))
 	case err != nil || count < 1 || count > server.MaxWatched:
 		return ask.Status(http.StatusBadRequest,
 			fmt.Errorf("count: %.20q, want 1 to %d", r.FormValue("count"), server.MaxWatched))
