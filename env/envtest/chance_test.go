@@ -2,6 +2,7 @@ package envtest
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 
 	"blockyard/env"
@@ -33,6 +34,34 @@ func forcedDraws(g *env.Game, seats int, seed uint64) error {
 		}
 		return nil
 	})
+}
+
+// seeds checks that 64 consecutive seeds give at least 60 different games in rules that draw. All of them choose actions
+// by the same random numbers, so that only what is drawn makes them differ.
+func seeds(g *env.Game, seats int, seed uint64) error {
+	const games, least = 64, 60
+	different, draws := map[uint64]bool{}, false
+	s := g.New(seats)
+	for k := range uint64(games) {
+		w, seen, ply := newWalker(g, seats, seed), fnv.New64a(), 0
+		for s.Reset(seed + k); ; s.Step(w.moves(s)) {
+			draws = draws || len(s.Draws(nil)) > 0
+			for seat := range seats {
+				fmt.Fprint(seen, look(g, s, seat))
+			}
+			if s.Acting() == 0 {
+				break
+			}
+			if ply++; ply == maxPlies {
+				return fmt.Errorf("game %d goes on after %d plies", k, ply)
+			}
+		}
+		different[seen.Sum64()] = true
+	}
+	if draws && len(different) < least {
+		return fmt.Errorf("%d seeds give %d different games, want at least %d", games, len(different), least)
+	}
+	return nil
 }
 
 // afterstates checks that After depends only on state and action, that the seat then has an action or

@@ -36,6 +36,7 @@ const (
 	drawTooMany
 	copyForgets
 	resetRemembers
+	resetFewSeeds
 	checkNothing
 	checkTooMuch
 	checkVague
@@ -91,6 +92,9 @@ var (
 
 func (s *mutant) Reset(seed uint64) {
 	remembered = s.Last[0]
+	if broken == resetFewSeeds {
+		seed /= 2
+	}
 	s.State.Reset(seed)
 	if broken == resetRemembers {
 		s.Last[0] = remembered
@@ -255,6 +259,7 @@ var mutants = []struct {
 	{copyForgets, toy.Pick, "copies", "a copy in a new state is not equal"},
 	{copyForgets, toy.Pick, "bytes", "a decoded state is not equal"},
 	{resetRemembers, toy.Pick, "determinism", "ply 0: played twice, the game differs"},
+	{resetFewSeeds, toy.Pick, "seeds", "64 seeds give 33 different games, want at least 60"},
 	{checkNothing, toy.Pick, "foreign bytes", "decoded from"},
 	{checkNothing, toy.Pick, "counts", "State.Seats is 64 instead of 2, and Check accepts it"},
 	{checkVague, toy.Pick, "foreign bytes", "does not name a field"},

@@ -106,6 +106,7 @@ var promises = []promise{
 	{"result", result},
 	{"ends", ends},
 	{"determinism", determinism},
+	{"seeds", seeds},
 	{"copies", copies},
 	{"bytes", roundTrip},
 	{"foreign bytes", foreignBytes},
