@@ -96,12 +96,12 @@ class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
 
         Args:
             seed: 0 <= seed < 2**64; None continues the sequence that the last seed started.
-            options: none are supported.
+            options: ``{"state": state}`` begins with a state of :meth:`snapshot`, an array or its bytes.
         """
-        if options:
-            raise ValueError(f"options: unknown {sorted(options)}; a single environment has no options")
+        if unknown := set(options or ()) - {"state"}:
+            raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'state'")
         super().reset(seed=seed)
-        return _first(*self.vector.reset(seed=seed))
+        return _first(*self.vector.reset(seed=seed, options=options and {"state": [options["state"]]}))
 
     def step(self, action: Any) -> tuple[Obs, float, bool, bool, dict[str, Any]]:
         """Step the game with an action; return observation, reward, terminated, truncated and infos.

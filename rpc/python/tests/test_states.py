@@ -96,3 +96,59 @@ def test_every_kind_restores_those_of_every_other(envs: dict[str, list[Any]], in
         np.testing.assert_array_equal(states_of(parts), states, err_msg=kind)
     if into != "a pool":
         other[0].step(other[0].sample_actions(np.random.default_rng(1)))
+
+
+@pytest.mark.parametrize("into", [kind for kind in KINDS if kind != "a pool"])
+def test_a_reset_begins_with_states(envs: dict[str, list[Any]], into: str):
+    """Each game begins with its state, as an array or bytes, or anew where there is none; a mask chooses among them."""
+    env = envs[into][0]
+    env.reset(seed=9)
+    env.step(env.sample_actions(np.random.default_rng(2)))
+    states = env.snapshot()
+    _, infos = env.reset(seed=5, options={"state": [states[0], None, states[2].tobytes(), None]})
+    assert infos["_score"].all()
+    got = env.snapshot()
+    np.testing.assert_array_equal(got[[0, 2]], states[[0, 2]])
+    env.reset(seed=5)
+    np.testing.assert_array_equal(env.snapshot()[[1, 3]], got[[1, 3]])
+    games = np.array([True, True, False, False])
+    rows = games.repeat(env.rows_per_game)
+    before = env.snapshot()
+    obs, infos = env.reset(options={"state": states, "reset_mask": rows})
+    np.testing.assert_array_equal(infos["_score"], rows)
+    np.testing.assert_array_equal(env.snapshot(), np.where(games[:, None], states, before))
+    again, _ = env.restore(env.snapshot())
+    for name in obs:
+        np.testing.assert_array_equal(obs[name], again[name])
+    env.step(env.sample_actions(np.random.default_rng(1)))
+
+
+def test_states_of_a_reset_are_checked(envs: dict[str, list[Any]], server: Server):
+    """A wrong number, type or length is refused before a game begins; other bytes are no state of the game."""
+    env = envs["this process"][0]
+    state, n = env.snapshot()[0], env.num_games
+    for wrong, says in [
+        ([state] * (n + 1), "got 5 states for 4 games"),
+        ([state[:-1], *[None] * (n - 1)], r"\['state'\]\[0\]: want uint8"),
+        ([None, state.astype(int), None, None], r"\['state'\]\[1\]: want uint8"),
+        ([None, b"BYS", None, None], r"\['state'\]\[1\]: want uint8"),
+    ]:
+        before = env.snapshot()
+        with pytest.raises(ValueError, match=says):
+            env.reset(options={"state": wrong})
+        np.testing.assert_array_equal(env.snapshot(), before)
+    with pytest.raises(blockyard.BadStateError, match="no state"):
+        env.reset(options={"state": [np.zeros_like(state), None, None, None]})
+    with pytest.raises(ValueError, match="the options are 'reset_mask' and 'state'"):
+        env.reset(options={"states": [None] * n})
+    with blockyard.make(env.game_spec.id, address=server.unix) as single:
+        single.reset(seed=1)
+        other = env.snapshot()[1]
+        obs, infos = single.reset(options={"state": other})
+        np.testing.assert_array_equal(single.snapshot(), other)
+        assert infos["action_mask"].any()
+        assert obs["globals"].shape == single.observation_space["globals"].shape
+        _, _, terminated, _, _ = single.step(int(single.legal_actions()[0]))
+        assert terminated in (True, False)
+        with pytest.raises(ValueError, match="the only option is 'state'"):
+            single.reset(options={"reset_mask": True})

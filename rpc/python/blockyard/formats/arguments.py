@@ -12,6 +12,7 @@ from ..errors import IllegalActionError
 
 Seed = int | Sequence[int | None] | None
 Ids = Sequence[int] | NDArray[Any] | None
+Games = NDArray[np.bool_] | None  # bool (games,); None means all
 Rows = Literal["seat", "acting"]
 Actions = Literal["ids", "afterstates", "afterstate_planes"]
 Reward = Literal["result", "score", "shaped"]
@@ -79,6 +80,23 @@ def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]
         want = f"want all {rows_per_game} rows of a game or none"
         raise ValueError(f"options['reset_mask']: it selects only some rows of game {partly[0]}, {want}")
     return np.ascontiguousarray(games[:, 0])
+
+
+def reset_states(
+    states: Sequence[bytes | NDArray[np.uint8] | None] | NDArray[np.uint8], chosen: Games, games: int, width: int
+) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Return the states that reset begins with, uint8 (n, width), and their n games: chosen ones that have a state."""
+    if len(states) != games:
+        raise ValueError(f"options['state']: got {len(states)} states for {games} games, want one or None for each")
+    rows, which = [], [k for k in range(games) if states[k] is not None and (chosen is None or chosen[k])]
+    for k in which:
+        one: Any = states[k]
+        row = np.frombuffer(one, np.uint8) if isinstance(one, bytes) else np.asarray(one)
+        if row.dtype != np.uint8 or row.shape != (width,):
+            want = f"want uint8 ({width},), as snapshot returns it, or its bytes"
+            raise ValueError(f"options['state'][{k}]: {want}; got {row.dtype} {row.shape}")
+        rows.append(row)
+    return np.array(rows, np.uint8).reshape(-1, width), np.array(which, "<u4")
 
 
 def game_ids(ids: Ids, games: int, name: str = "env_ids") -> NDArray[np.uint32]:

@@ -199,7 +199,7 @@ class Engine:
     def _changed(self, change: Callable[..., None], ids: Any, what: Any, reseed: int | None) -> Shown:
         memory = self.next_memory()
         change(memory, ids, what, {} if reseed is None else {"reseed": check_seed(reseed, "reseed")})
-        self.take(memory)
+        self.show(memory)
         return self.batch.shown()
 
     # -- opponents, the end -----------------------------------------------------------

@@ -11,7 +11,17 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, on_error, plain
-from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, positive, reset_mask
+from ..formats.arguments import (
+    Ids,
+    Seed,
+    check_seed,
+    check_seeds,
+    game_ids,
+    game_name,
+    positive,
+    reset_mask,
+    reset_states,
+)
 from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Policy
@@ -140,18 +150,30 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 seed. A game without a seed continues its own sequence if it was seeded before; otherwise it is
                 seeded from the operating system's entropy. The first reset of an environment that was created from a
                 checkpoint continues its games instead, whatever the seed.
-            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. The dict is not modified.
+            options: ``{"reset_mask": bool (num_envs,)}`` resets only the selected rows. ``{"state": states}`` begins
+                episodes with states of :meth:`snapshot`: its array, or a list with an array, bytes or None for each
+                game; a game with None begins as by default. Both may be given: the mask selects. The dict is not
+                modified.
 
         Returns:
             The observations of all rows, and infos, which are valid in the rows that were reset.
+
+        Raises:
+            BadStateError: an array is not a state of this game; the games have begun as by default.
         """
         self.engine.check("reset")
-        seeds = check_seeds(seed, self.num_games)
-        if unknown := set(options or ()) - {"reset_mask"}:
-            raise ValueError(f"options: unknown {sorted(unknown)}; the only option is 'reset_mask'")
-        chosen = reset_mask(options["reset_mask"], self.num_envs, self.rows_per_game) if options else None
+        seeds, given = check_seeds(seed, self.num_games), dict(options or {})
+        mask, states = given.pop("reset_mask", None), given.pop("state", None)
+        if given:
+            raise ValueError(f"options: unknown {sorted(given)}; the options are 'reset_mask' and 'state'")
+        chosen = None if mask is None else reset_mask(mask, self.num_envs, self.rows_per_game)
+        put = None if states is None else reset_states(states, chosen, self.num_games, self._batch.handle.state_len)
         super().reset(seed=seed if isinstance(seed, int) else None)
-        return self.engine.reset(seeds, chosen)
+        shown = self.engine.reset(seeds, chosen)
+        if put is not None and len(put[1]):
+            self.engine.restore(*put, None)
+            shown = self._batch.shown(None if chosen is None else self._batch.rows_of(chosen))
+        return shown
 
     def step(self, actions: Any, *, out: Out = None) -> StepResult:
         """Step every row with an action; return observations, rewards, terminated, truncated and infos; see the class.
