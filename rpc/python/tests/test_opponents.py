@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import math
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -204,6 +206,33 @@ def test_a_file_named_twice_is_one_opponent(server: Server, tmp_path: Path):
     with blockyard.make_vec(GAME, 4, opponents={a: 1, b: 1}, address=server.unix) as env:
         assert env.opponent_specs == (a,)
         assert set(env.reset()[1]["opponent"]) == {0}
+
+
+def test_opponents_have_the_hashes_of_their_weights(server: Server, tmp_path: Path):
+    """What infos have as opponent leads to the SHA-256 of the file that plays, also after it has changed."""
+    path = tmp_path / "a.safetensors"
+
+    def digest(seed: int) -> str:
+        network(path, seed)
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def first(obs: Any, mask: Any) -> Any:
+        return mask.argmax(1)
+
+    one = digest(1)
+    known = blockyard.policies.named("known", first, sha256="0" * 64)
+    spec = f"learned:ply=1,weights={path}"
+    with blockyard.make_vec(GAME, 8, opponents={"random": 1, spec: 1, first: 1, known: 1}, address=server.unix) as env:
+        assert dict(zip(env.opponent_specs, env.opponent_hashes, strict=True)) == {
+            "random": None,
+            spec: one,
+            "first": None,
+            "known": "0" * 64,
+        }
+        two = digest(2)
+        env.set_opponents(spec)
+        _, infos = env.reset()
+        assert {env.opponent_hashes[k] for k in infos["opponent"]} == {two}
 
 
 @pytest.mark.parametrize(

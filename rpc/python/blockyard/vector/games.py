@@ -72,6 +72,14 @@ class Games:
         """
         return self._engines[0].opponents.specs
 
+    @property
+    def opponent_hashes(self) -> tuple[str | None, ...]:
+        """The SHA-256 of the weights of each of :attr:`opponent_specs`, as 64 hexadecimal digits.
+
+        None for an opponent without a file of weights, and for a policy without an attribute ``sha256``.
+        """
+        return self._engines[0].opponents.hashes
+
     def record(
         self,
         path: Path,

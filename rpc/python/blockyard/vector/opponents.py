@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, CheckpointError, RequestError
-from ..formats.opponents import UPLOADED, Lineup, Opponents, OpponentStats, Policy, policy_name
+from ..formats.opponents import ASKED, UPLOADED, Lineup, Opponents, OpponentStats, Policy, policy_name
 from ..transport.over_socket import SocketTransport
 from .opening import Opening
 
 _WEIGHTS = re.compile(rf"weights=({UPLOADED}[0-9a-f]{{64}})")
+_HASH = re.compile(rf"(?:weights=|^{ASKED}.*@){UPLOADED}([0-9a-f]{{64}})")
 
 
 class OpponentSeats:
@@ -40,6 +41,12 @@ class OpponentSeats:
         """The opponents so far; see :attr:`BlockVectorEnv.opponent_specs`."""
         self._name_opponents()
         return tuple(self._names.values())
+
+    @property
+    def hashes(self) -> tuple[str | None, ...]:
+        """The hashes of their weights; see :attr:`BlockVectorEnv.opponent_hashes`."""
+        found = map(_HASH.search, self._known)
+        return tuple(hit and hit[1] for hit in found)
 
     def _name_opponents(self) -> None:
         for spec in self._known[len(self._names) :]:
