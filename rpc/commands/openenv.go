@@ -28,6 +28,8 @@ type openEnvFlags struct {
 	Reward         vec.Reward    `json:"reward_kind" placeholder:"KIND" help:"${reward_help}"`
 	IllegalPenalty float64       `json:"illegal_penalty" placeholder:"NUMBER" default:"0.1" help:"${illegal_penalty_help}"`
 	StepLimit      int           `json:"step_limit" placeholder:"N" help:"${step_limit_help}"`
+	StepReward     float64       `json:"step_reward" placeholder:"NUMBER" default:"0" help:"${step_reward_help}"`
+	LegalMoves     string        `enum:"show,hide" default:"show" help:"${legal_moves_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
 	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${tools}" help:"${openenv_tools_help}"`
 	Record         string        `placeholder:"FILE" help:"${record_help}"`
@@ -101,7 +103,7 @@ func (f *openEnvFlags) openEnv(ctx context.Context, ledger *limits.Ledger, serve
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
 		Values: values, Unit: unit, Records: records, Ledger: ledger, Names: names, Idle: f.Idle, Log: log,
-		Tools: strings.Split(f.OpenEnvTools, ","),
+		Tools: strings.Split(f.OpenEnvTools, ","), StepReward: f.StepReward, HideLegal: f.LegalMoves == "hide",
 	})
 	return text, end, err
 }

@@ -33,14 +33,15 @@ func post(t *testing.T, url, body string) (int, map[string]any) {
 // serve --openenv serves its game beside --listen or alone, and drains.
 func TestServeOpenEnv(t *testing.T) {
 	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", "--opponents", "random", "--illegal-penalty", "2",
-		"--reward", "score", "--step-limit", "2", "--drain", "2m")
+		"--reward", "score", "--step-limit", "2", "--drain", "2m", "--legal-moves", "hide")
 	require.Empty(t, p.ready)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.openenv)
 	require.NoError(t, health(t.Context(), p.openenv+"/health?", &program.Console{Out: io.Discard}))
 	webtest.Refuses(t, strings.TrimPrefix(p.openenv, "http://"), "/health", http.StatusOK)
-	status, _ := post(t, p.openenv+"/reset", `{"seed": 1}`)
+	status, r := post(t, p.openenv+"/reset", `{"seed": 1}`)
 	require.Equal(t, http.StatusOK, status)
-	status, r := post(t, p.openenv+"/step", `{"action": {"type": "call_tool", "tool_name": "children",
+	require.Empty(t, r["observation"].(map[string]any)["legal_moves"])
+	status, r = post(t, p.openenv+"/step", `{"action": {"type": "call_tool", "tool_name": "children",
 		"arguments": {"values": true}}}`)
 	require.Equal(t, http.StatusOK, status)
 	observed := r["observation"].(map[string]any)
@@ -95,7 +96,8 @@ func TestOpenEnvRecords(t *testing.T) {
 func TestOpenEnvRefuses(t *testing.T) {
 	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
 		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80",
-		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools=", "--listen tcp:127.0.0.1:0 --record games.jsonl"} {
+		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools=",
+		"--openenv 127.0.0.1:0 --game wintetris --legal-moves none", "--listen tcp:127.0.0.1:0 --record games.jsonl"} {
 		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
 	}
 	for _, args := range []string{
@@ -103,7 +105,8 @@ func TestOpenEnvRefuses(t *testing.T) {
 		"--openenv 127.0.0.1:0 --game blockbattle --opponents smith", "--openenv 127.0.0.1:0 --game blockbattle --seats 3",
 		"--openenv 0.0.0.0:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --idle 1ms",
 		"--openenv nowhere --game wintetris",
-		"--openenv tls:127.0.0.1:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --illegal-penalty=-1", "--openenv 127.0.0.1:0 --game wintetris --step-limit=-1",
+		"--openenv tls:127.0.0.1:0 --game wintetris", "--openenv 127.0.0.1:0 --game wintetris --illegal-penalty=-1",
+		"--openenv 127.0.0.1:0 --game wintetris --step-reward=-1", "--openenv 127.0.0.1:0 --game wintetris --step-limit=-1",
 		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools play,pley",
 		"--openenv 127.0.0.1:0 --game wintetris --record /",
 	} {

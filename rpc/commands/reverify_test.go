@@ -57,7 +57,7 @@ func TestReverify(t *testing.T) {
 		return status, o.String(), e.String()
 	}
 	duel := rolloutOf(t, `{"seed": 1, "seat": 1, "rules": "relabelled"}`, "--game=TetrisDuel-v0", "--opponents=random",
-		"--illegal-penalty=0.5")
+		"--illegal-penalty=0.5", "--step-reward=2")
 	require.Contains(t, duel, ",-0.5,")
 	drop := rolloutOf(t, `{"seed": 2}`, "--game=Dropblox-v0")
 

@@ -239,8 +239,7 @@ func children(p *session, a childrenArguments) (answer, error) {
 			actions = append(actions, action)
 		}
 	}
-	view, after := g.New(seats), g.New(seats)
-	env.View(view, p.games.Env.State(0), p.Seat, env.Derive(p.seed, uint64(len(p.Moves))))
+	view, after := p.view(), g.New(seats)
 	out := childList{Children: []child{}}
 	var text strings.Builder
 	var values map[env.Action]float32

@@ -28,6 +28,7 @@ type episode struct {
 	Done         bool      `json:"done" jsonschema:"The episode is over."`
 
 	seed      uint64
+	worth     *float64       // the potential of the position; nil if nobody has asked for it
 	names     *relabel.Names // nil for those of the game
 	truncated bool
 }
@@ -248,6 +249,10 @@ func (p *session) play(move string) (*result, error) {
 		wrong = err.Error()
 		p.IllegalMoves++
 	} else {
+		before, err := p.potential()
+		if err != nil {
+			return nil, err
+		}
 		began := time.Now()
 		p.games.Actions[0] = a
 		if err := p.games.Step(p.games.Own); err != nil {
@@ -255,7 +260,12 @@ func (p *session) play(move string) (*result, error) {
 		}
 		p.games.Stepped(1)
 		p.tab.Totals.Took.Observe(time.Since(began))
-		reward, p.Done = float64(p.games.Reward(0, p.Seat)), len(p.games.Ended) > 0
+		reward, p.Done, p.worth = float64(p.games.Reward(0, p.Seat)), len(p.games.Ended) > 0, nil
+		after, err := p.potential()
+		if err != nil {
+			return nil, err
+		}
+		reward += after - before
 	}
 	p.Moves = append(p.Moves, strings.Clone(strings.ToValidUTF8(move[:min(len(move), mostText)], "?")))
 	p.Rewards = append(p.Rewards, reward)
@@ -267,11 +277,46 @@ func (p *session) play(move string) (*result, error) {
 	return p.result(&reward, wrong), nil
 }
 
+// potential is what the position is worth to the client: the value of its best move to the agent learned, at most
+// mostValue, as a part of that, times Config.StepReward. It is 0 when the game is over, so that the changes of an
+// episode add up to the same whatever is played, and no policy gains by them that would lose without (Ng, Harada and
+// Russell 1999, with a discount of 1). The caller holds p.mu.
+func (p *session) potential() (float64, error) {
+	weight := p.srv.c.StepReward
+	if weight == 0 || p.Done {
+		return 0, nil
+	}
+	if p.worth == nil {
+		values, err := p.srv.c.Values(p.ctx, p.view(), p.Seat)
+		if err != nil {
+			return 0, p.unlessClosed(err)
+		}
+		best := -mostValue
+		for _, v := range values {
+			best = max(best, float64(v))
+		}
+		p.worth = new(weight * min(best/mostValue, 1))
+	}
+	return *p.worth, nil
+}
+
+const mostValue = 8.0 // the networks' values of positions of all games are mostly from -8 to 8
+
+// view is a copy of the position, in which what the client cannot know is drawn again.
+func (p *session) view() env.State {
+	view := p.srv.c.Game.New(p.srv.c.Seats)
+	env.View(view, p.games.Env.State(0), p.Seat, env.Derive(p.seed, uint64(len(p.Moves))))
+	return view
+}
+
 // choose returns the action of a text, or an error that says why it is not legal.
 func (p *session) choose(move string) (env.Action, error) {
 	p.legal = p.games.Env.Legal(0, 0, p.legal[:0])
 	g := p.srv.c.Game
-	example := p.text(p.legal[len(p.legal)/2])
+	how := fmt.Sprintf("choose one of the %d legal_moves, such as %q", len(p.legal), p.text(p.legal[len(p.legal)/2]))
+	if p.srv.c.HideLegal {
+		how = "the tool legal_moves lists those that are"
+	}
 	a, err := env.None, error(nil)
 	if p.names == nil {
 		a, err = g.Parse(move)
@@ -279,12 +324,10 @@ func (p *session) choose(move string) (env.Action, error) {
 		a = p.legal[k]
 	}
 	if err != nil {
-		return 0, fmt.Errorf("%.60q is no move of %s: choose one of the %d legal_moves, such as %q",
-			move, g.Name, len(p.legal), example)
+		return 0, fmt.Errorf("%.60q is no move of %s: %s", move, g.Name, how)
 	}
 	if _, ok := slices.BinarySearch(p.legal, a); !ok {
-		return 0, fmt.Errorf("%.60q is not legal here: choose one of the %d legal_moves, such as %q",
-			move, len(p.legal), example)
+		return 0, fmt.Errorf("%.60q is not legal here: %s", move, how)
 	}
 	return a, nil
 }

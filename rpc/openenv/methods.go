@@ -243,7 +243,7 @@ func told(r *result, err error) (answer, error) {
 	switch {
 	case r.Observation.Truncated:
 		out.WriteString("The limit of moves has ended the game.\n")
-	case !r.Done:
+	case !r.Done && len(r.Observation.LegalMoves) > 0:
 		moves := r.Observation.LegalMoves
 		fmt.Fprintf(&out, "%d legal moves, such as: %s.\n", len(moves), moves[len(moves)/2])
 	}

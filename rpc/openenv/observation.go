@@ -15,7 +15,7 @@ type result struct {
 // An observation is what the client sees.
 type observation struct {
 	Text       string         `json:"text" jsonschema:"The position in plain text."`
-	LegalMoves []string       `json:"legal_moves" jsonschema:"What may be played now; empty when the episode is over."`
+	LegalMoves []string       `json:"legal_moves" jsonschema:"What may be played now; empty when the episode is over, or if the server hides them."`
 	Error      string         `json:"error" jsonschema:"Why the last move was not played; empty if it was."`
 	Seat       int            `json:"seat" jsonschema:"The seat of the agent, from 0."`
 	Scores     []int          `json:"scores" jsonschema:"Points by seat."`
@@ -31,9 +31,12 @@ func (p *session) result(reward *float64, wrong string) *result {
 		turn = "The game is over."
 	}
 	o := observation{
-		Text: p.describe(s, turn), LegalMoves: p.moves(), Error: wrong, Seat: p.Seat,
+		Text: p.describe(s, turn), LegalMoves: []string{}, Error: wrong, Seat: p.Seat,
 		Scores: make([]int, p.srv.c.Seats), Result: float64(s.Result(p.Seat)), Truncated: p.truncated,
 		Metadata: map[string]any{"episode_id": p.id},
+	}
+	if !p.srv.c.HideLegal {
+		o.LegalMoves = p.moves()
 	}
 	for k := range o.Scores {
 		o.Scores[k] = s.Score(k)
@@ -91,6 +94,7 @@ type state struct {
 	RewardKind string  `json:"reward_kind" jsonschema:"What rewards are: result or score."`
 	Penalty    float64 `json:"illegal_penalty" jsonschema:"What an illegal move costs."`
 	StepLimit  int     `json:"step_limit" jsonschema:"Moves after which an episode is truncated; 0 for never."`
+	StepReward float64 `json:"step_reward" jsonschema:"The weight of the potential whose change is a part of rewards."`
 	episode
 }
 
@@ -110,5 +114,6 @@ func (p *session) state() (*state, error) {
 // stateOf is the state of an episode, without its name and seed.
 func (s *Server) stateOf(e episode) *state {
 	return &state{StepCount: len(e.Moves), Game: s.c.Game.ID, Opponents: s.c.Opponents, Seats: s.c.Seats,
-		Rules: e.names.Kind(), RewardKind: s.c.Reward.String(), Penalty: s.c.Penalty, StepLimit: s.c.StepLimit, episode: e}
+		Rules: e.names.Kind(), RewardKind: s.c.Reward.String(), Penalty: s.c.Penalty, StepLimit: s.c.StepLimit,
+		StepReward: s.c.StepReward, episode: e}
 }

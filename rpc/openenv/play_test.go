@@ -219,3 +219,70 @@ func TestFacts(t *testing.T) {
 	status, _ = w.ask(t, "GET", "/other", "")
 	require.Equal(t, http.StatusNotFound, status)
 }
+
+// Hidden legal moves are in no observation, text or error. The tool that lists them does, and what it lists is played.
+func TestHiddenLegalMoves(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, func(c *Config) { c.HideLegal = true })
+	p := w.dial(t, "")
+	_, r := p.send(`{"type": "reset", "data": {"seed": 3}}`)
+	require.Empty(t, movesOf(r))
+	listed := p.must("legal_moves", nil)["legal_moves"].([]any)
+	require.Greater(t, len(listed), 5)
+	for _, move := range []string{"nonsense", w.c.Game.Text(env.Action(w.c.Game.Actions - 1))} {
+		_, r = p.step(move)
+		require.Contains(t, r["observation"].(map[string]any)["error"], ": the tool legal_moves lists those that are")
+	}
+	status, out := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": {"name": "observe", "arguments": {}}}`)
+	require.Equal(t, http.StatusOK, status)
+	texts := fmt.Sprint(out, r)
+	for _, move := range listed {
+		require.NotContains(t, texts, move)
+	}
+	_, r = p.step(listed[3].(string))
+	require.Empty(t, r["observation"].(map[string]any)["error"])
+	require.Empty(t, movesOf(r))
+}
+
+// A step reward is the change of the weighted potential, the best value of a move from -8 to 8 as a part of 8. Illegal
+// moves have none, the potential of the end is 0, and what an episode earns by it depends only on its first position.
+func TestStepReward(t *testing.T) {
+	const weight = 4
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			rewards := map[float64][]float64{}
+			var first float64
+			for _, w := range []float64{0, weight} {
+				w := start(t, g.Name, server.Config{}, func(c *Config) { c.StepReward, c.Values = w, valuesByPlace })
+				p := w.dial(t, "")
+				_, r := p.send(`{"type": "reset", "data": {"seed": 11}}`)
+				first = min(float64(len(movesOf(r))-1), 8) / 8
+				p.step("nonsense")
+				for k := 0; !r["done"].(bool) && k < 300; k++ {
+					_, r = p.step(movesOf(r)[k%len(movesOf(r))])
+				}
+				_, s := p.send(`{"type": "state"}`)
+				require.EqualValues(t, w.c.StepReward, s["step_reward"])
+				for _, v := range s["rewards"].([]any) {
+					rewards[w.c.StepReward] = append(rewards[w.c.StepReward], v.(float64))
+				}
+				end := 0.0
+				if !r["done"].(bool) {
+					end = min(float64(len(movesOf(r))-1), 8) / 8
+				}
+				sum := 0.0
+				for k, v := range rewards[weight] {
+					sum += v - rewards[0][k]
+				}
+				if w.c.StepReward > 0 {
+					require.InDelta(t, weight*(end-first), sum, 1e-3)
+				}
+			}
+			require.Equal(t, -0.25, rewards[weight][0], "an illegal move")
+			require.Len(t, rewards[weight], len(rewards[0]))
+		})
+	}
+	_, err := New(Config{Game: games.All[0], Ledger: start(t, "wintetris", server.Config{}, nil).c.Ledger,
+		Opponent: start(t, games.All[0].Name, server.Config{}, nil).c.Opponent, StepReward: 1})
+	require.ErrorContains(t, err, "no agent learned")
+}

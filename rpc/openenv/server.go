@@ -128,9 +128,12 @@ type Config struct {
 	Reward    vec.Reward
 	Penalty   float64 // of an illegal move: the reward is minus this, and the position stays as it is
 	StepLimit int     // moves, illegal ones included, after which an episode is truncated; 0 means never
-	Rules     string  // the rules of the game for readers, as Markdown
-	Version   string
-	Tools     []string // that clients may call, by name; nil for all of Tools
+	HideLegal bool    // legal moves are in no observation, text or error: only the tool legal_moves lists them
+	// StepReward weighs the potential of positions, whose change in a step is added to the reward; see potential.
+	StepReward float64
+	Rules      string // the rules of the game for readers, as Markdown
+	Version    string
+	Tools      []string // that clients may call, by name; nil for all of Tools
 
 	Values Values // of the moves in children; nil for none
 	Unit   string // of Values, for people
@@ -179,6 +182,10 @@ func (c Config) check() (Config, error) {
 		return c, fmt.Errorf("the idle time-out is %v, want at least 1s", c.Idle)
 	case !(c.Penalty >= 0) || math.IsInf(c.Penalty, 0):
 		return c, fmt.Errorf("the penalty of an illegal move is %v, want a number of at least 0", c.Penalty)
+	case !(c.StepReward >= 0) || math.IsInf(c.StepReward, 0):
+		return c, fmt.Errorf("the weight of the step reward is %v, want a number of at least 0", c.StepReward)
+	case c.StepReward > 0 && c.Values == nil:
+		return c, fmt.Errorf("%s has no agent learned, whose values a step reward needs: leave it out", name)
 	}
 	return c, c.Names.Validate()
 }
