@@ -28,7 +28,7 @@ LAYERS = [
     ("pool", "pool", "errors formats transport vector", "it is made of vector environments"),
     (
         "adapters",
-        "pettingzoo rllib sb3 sb3_afterstates single torchrl",
+        "pettingzoo rllib sb3 sb3_afterstates single torchrl trl",
         "errors formats networks rendering transport vector",
         "other forms of the vector environment, none of which it needs to know",
     ),

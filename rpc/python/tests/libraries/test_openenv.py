@@ -17,8 +17,10 @@ from mcp.client.streamable_http import streamablehttp_client
 from openenv import GenericEnvClient
 from openenv.cli._validation import validate_multi_mode_deployment, validate_running_environment
 from openenv.core.mcp_client import MCPToolClient
+from transformers.utils import get_json_schema
 
 import blockyard
+from blockyard.trl import GameEnvironment
 
 SOLO = {"WinTetris-v0", "Dropblox-v0"}
 TOOLS = [
@@ -53,6 +55,15 @@ def test_validator(program):
     assert report["passed"], report
     assert report["mode"] == "simulation"
     assert report["standard_profile"] == "openenv-http/1.x"
+
+
+def test_tools_for_trl():
+    """TRL makes the schemas of a model's tools from their docstrings."""
+    for tool in (GameEnvironment.play, GameEnvironment.legal_moves, GameEnvironment.rules):
+        schema = get_json_schema(tool.__get__(object()))["function"]
+        assert schema["name"] == tool.__name__
+        assert "return" in schema
+    assert get_json_schema(GameEnvironment.play.__get__(object()))["function"]["parameters"]["required"] == ["move"]
 
 
 def test_folder():
