@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/rpc/wire/client"
 )
@@ -85,4 +89,72 @@ func TestDashboard(t *testing.T) {
 		require.Empty(t, page.Missing(text, "blockyard_server_"))
 		require.Empty(t, page.Missing(text, "process_"))
 	}
+}
+
+// The folder for OpenEnv keeps what its openenv.yaml declares of a server with its settings: the oracle wins, by the
+// state that it injects and move by move, and a reset earns nothing; canaries stay below it; nothing changes from one
+// time to the next, or by another episode; tools are the declared ones. The image has no oracle.
+func TestOpenEnvFolder(t *testing.T) {
+	const folder = "../deploy/openenv/"
+	app, declared := string(deployed(t, folder+"server/app.py")), string(deployed(t, folder+"openenv.yaml"))
+	flags := regexp.MustCompile(`--openenv-tools=[a-z,_]+`).FindString(app)
+	tools := strings.Split(regexp.MustCompile(`declared_tools: \[(.*)\]`).FindStringSubmatch(declared)[1], ", ")
+	require.Equal(t, "--openenv-tools="+strings.Join(tools, ","), flags)
+	require.Contains(t, declared, "range: [-1.0, 1.0]\n    oracle_tolerance: 0.0\n    floor_margin: 0.1\n")
+	require.Contains(t, declared, "location: validation/oracle.json\n    set_state: true\n    canaries: validation/canaries.jsonl")
+	image := string(deployed(t, folder+"Dockerfile"))
+	require.Contains(t, image, "\nCOPY server /app/server\n")
+	require.NotContains(t, image, "COPY .")
+	url := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", flags).openenv
+	ask := func(path, body string) map[string]any {
+		status, r := post(t, url+path, body)
+		require.Equal(t, http.StatusOK, status, r)
+		return r
+	}
+	var oracle struct {
+		Seed  uint64
+		Moves []string
+	}
+	text := deployed(t, folder+"validation/oracle.json")
+	require.NoError(t, json.Unmarshal(text, &oracle))
+	for range 2 { // the verifier is deterministic
+		r := ask("/reset", `{"episode_id": "a", "injected_state": `+string(text)+`}`)
+		require.EqualValues(t, 1, r["reward"])
+		require.Equal(t, true, r["done"])
+		require.EqualValues(t, 1, r["observation"].(map[string]any)["result"])
+	}
+	begin := fmt.Sprintf(`{"seed": %d, "episode_id": "b"}`, oracle.Seed)
+	first := ask("/reset", begin)
+	require.Nil(t, first["reward"], "what nobody plays for earns nothing")
+	require.EqualValues(t, 0, first["observation"].(map[string]any)["result"])
+	var last map[string]any
+	for k, move := range oracle.Moves {
+		last = ask("/step", fmt.Sprintf(`{"episode_id": "b", "action": {"move": %q}}`, move))
+		reward := last["reward"].(float64)
+		require.True(t, -1 <= reward && reward <= 1)
+		require.Equal(t, k == len(oracle.Moves)-1, last["done"])
+		ask("/reset", fmt.Sprintf(`{"seed": %d, "episode_id": "c"}`, k))
+	}
+	require.EqualValues(t, 1, last["reward"])
+	require.Equal(t, first, ask("/reset", begin), "the same seed is the same episode")
+	other := ask("/reset", `{"seed": 1, "episode_id": "b"}`)
+	require.NotEqual(t, first["observation"].(map[string]any)["text"], other["observation"].(map[string]any)["text"])
+	var canaries bytes.Buffer
+	status := Program().Run(t.Context(), []string{"reverify", folder + "validation/canaries.jsonl"},
+		&program.Console{Out: &canaries, Err: &canaries})
+	require.Equal(t, program.Done, status, canaries.String())
+	require.Contains(t, canaries.String(), "9 rollouts, 0 with other rewards")
+	for line := range strings.Lines(string(deployed(t, folder+"validation/canaries.jsonl"))) {
+		var s struct {
+			Moves       []string
+			TotalReward float64 `json:"total_reward"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &s))
+		require.Negative(t, s.TotalReward, s.Moves)
+	}
+	listed := ask("/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)["result"].(map[string]any)["tools"].([]any)
+	for k := range listed {
+		require.Equal(t, tools[k], listed[k].(map[string]any)["name"])
+	}
+	require.Len(t, listed, len(tools))
 }

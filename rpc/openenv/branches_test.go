@@ -316,3 +316,32 @@ func FuzzArguments(f *testing.F) {
 		require.NoError(t, err)
 	})
 }
+
+// An injected state begins an episode with the state of another one, whose last reward it returns, or with a token.
+func TestInjectedState(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, nil)
+	p, q := w.dial(t, ""), w.dial(t, "")
+	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	p.line("", 3)
+	_, s := p.send(`{"type": "state"}`)
+	b, err := json.Marshal(s)
+	require.NoError(t, err)
+	_, r := q.send(fmt.Sprintf(`{"type": "reset", "data": {"seed": 1, "episode_id": "mine", "injected_state": %s}}`, b))
+	require.Equal(t, s["rewards"].([]any)[2], r["reward"])
+	_, again := q.send(`{"type": "state"}`)
+	require.Equal(t, "mine", again["episode_id"])
+	s["episode_id"] = "mine"
+	require.Equal(t, s, again)
+	token := p.must("save", nil)["state"].(string)
+	_, r = q.send(fmt.Sprintf(`{"type": "reset", "data": {"injected_state": {"state": %q}}}`, token))
+	require.Nil(t, r["reward"])
+	_, again = q.send(`{"type": "state"}`)
+	require.Equal(t, s["moves"], again["moves"])
+	_, r = q.send(`{"type": "reset", "data": {"seed": 5, "injected_state": null}}`)
+	require.Equal(t, false, r["done"])
+	for data, says := range map[string]string{`"x"`: "is no JSON object", `{"moves": 3}`: "moves is a number"} {
+		kind, e := q.send(`{"type": "reset", "data": {"injected_state": ` + data + `}}`)
+		require.Equal(t, "error", kind)
+		require.Contains(t, e["message"], says)
+	}
+}

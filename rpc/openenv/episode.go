@@ -3,6 +3,7 @@ package openenv
 import (
 	"cmp"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
@@ -66,10 +67,20 @@ type resetOptions struct {
 	Reseeds   []reseed `json:"reseeds,omitempty" jsonschema:"Changes of the future among them, as that state has them."`
 	State     string   `json:"state,omitempty" jsonschema:"Begin with a copy of this: a token of save."`
 	Reseed    *uint64  `json:"reseed,omitempty" jsonschema:"With state: draw what is hidden there again, from this seed."`
+	// The standard's name for a position that a validator sets.
+	Injected json.RawMessage `json:"injected_state,omitempty" jsonschema:"What to reset with, such as an episode's state."`
 }
 
 // reset begins an episode and returns its first observation.
 func (p *session) reset(o resetOptions) (*result, error) {
+	if len(o.Injected) > 0 && string(o.Injected) != "null" {
+		injected, err := parseReset(o.Injected)
+		if err != nil {
+			return nil, err
+		}
+		injected.EpisodeID, injected.Injected = o.EpisodeID, nil
+		o = injected
+	}
 	if o.State != "" {
 		return p.resume(o)
 	}

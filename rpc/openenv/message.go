@@ -174,7 +174,7 @@ func (s *Server) metadata() object {
 }
 
 func (s *Server) schemas() object {
-	return object{"action": schemaOf[action]("Action", false), "observation": schemaOf[observation]("Observation", false),
+	return object{"action": schemaOf[action]("Action", false), "observation": schemaOf[observed]("Observation", false),
 		"state": schemaOf[state]("State", true)}
 }
 

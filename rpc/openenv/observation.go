@@ -24,6 +24,13 @@ type observation struct {
 	Metadata   map[string]any `json:"metadata" jsonschema:"The episode_id."`
 }
 
+// An observed is an observation with the rest of its result, as the standard's schema of observations has them.
+type observed struct {
+	observation
+	Reward *float64 `json:"reward,omitempty" jsonschema:"null after a reset."`
+	Done   bool     `json:"done,omitempty" jsonschema:"The episode is over."`
+}
+
 // result describes the position after a reward. wrong says why the last move was not played. The caller holds p.mu.
 func (p *session) result(reward *float64, wrong string) *result {
 	s, turn := p.games.Env.State(0), "It is your turn."

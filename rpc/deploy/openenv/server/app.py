@@ -14,6 +14,7 @@ def main() -> None:
     program = os.environ.get("BLOCKYARD_SERVER", "blockyard-server")
     command = ["serve", "--openenv=0.0.0.0:8000", f"--game={os.environ.get('BLOCKYARD_GAME', 'BlockBattle-v0')}"]
     command.append(f"--opponents={os.environ.get('BLOCKYARD_OPPONENTS', 'hand')}")
+    command.append("--openenv-tools=observe,legal_moves,play,rules,render")  # as openenv.yaml declares
     if host := os.environ.get("SPACE_HOST"):
         command.append(f"--allowed-host={host}")
     os.execvp(program, [program, *command])

@@ -17,6 +17,13 @@ from mcp.client.streamable_http import streamablehttp_client
 from openenv import GenericEnvClient
 from openenv.cli._validation import validate_multi_mode_deployment, validate_running_environment
 from openenv.core.mcp_client import MCPToolClient
+from openenv.validation import Level, Verdict, run_validation
+from openenv.validation.graders import Subject
+from openenv.validation.graders.runtime import ObservationSchemaGrader, RewardWellFormedGrader, StateContractGrader
+from openenv.validation.parsers.openenv_yaml import OpenEnvYamlParser
+from openenv.validation.runtime.collector import collect_runtime_evidence
+from openenv.validation.runtime.contracts import RuntimePlan
+from openenv.validation.types import CheckStatus
 from transformers.utils import get_json_schema
 
 import blockyard
@@ -71,7 +78,21 @@ def test_folder():
     folder = Path(__file__).parents[3] / "deploy" / "openenv"
     _, issues = validate_multi_mode_deployment(folder)
     assert issues == ["Missing uv.lock - run 'uv lock' to generate it"]
-    assert "validation:" in (folder / "openenv.yaml").read_text()
+    report = run_validation(folder, max_level=Level.STATIC, skip_build=True)
+    assert report.verdict is Verdict.PASS, report
+    assert {r.check_id for r in report.results} == {"static.manifest"}, "the validator checks more: so may this test"
+
+
+def test_graders(program):
+    """What the validator would grade of a container, it finds right of a server without one."""
+    folder = Path(__file__).parents[3] / "deploy" / "openenv"
+    plan = RuntimePlan.model_validate_json((folder / "validation" / "runtime.json").read_text())
+    with serving(program, "BlockBattle-v0") as url:
+        evidence = collect_runtime_evidence(url, plan, episode_timeout_s=60)
+    subject = Subject(folder, OpenEnvYamlParser().parse(folder), None, None, folder, runtime_evidence=evidence)
+    for grader in (RewardWellFormedGrader(), ObservationSchemaGrader(), StateContractGrader()):
+        result = grader.run(subject)
+        assert result.status is CheckStatus.PASS, result
 
 
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"])
