@@ -15,7 +15,7 @@ type result struct {
 // An observation is what the client sees.
 type observation struct {
 	Text       string         `json:"text" jsonschema:"The position in plain text."`
-	LegalMoves []string       `json:"legal_moves" jsonschema:"What may be played now; empty when the episode is over, or if the server hides them."`
+	LegalMoves []string       `json:"legal_moves" jsonschema:"What may be played; empty when it is over, or if hidden."`
 	Error      string         `json:"error" jsonschema:"Why the last move was not played; empty if it was."`
 	Seat       int            `json:"seat" jsonschema:"The seat of the agent, from 0."`
 	Scores     []int          `json:"scores" jsonschema:"Points by seat."`
