@@ -53,7 +53,7 @@ var rooms = map[string][]room{
 	"rpc": {
 		{"main.go", "commands", 10, "starts the program, and holds its version"},
 		{"blockyard", "commands", 30, "the commands of all programs in one, for the Python package"},
-		{"commands", "openenv server session wire", 725, "a file per command"},
+		{"commands", "openenv server session wire", 730, "a file per command"},
 		{"openenv", "session wire", 2020, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
 		{"server", "session wire", 2900, "sockets: connections, frames, deadlines, and a method per request"},
 		{"session", "wire", 3510, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits, counts"},

@@ -33,9 +33,9 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 77_275, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 58_760, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_400, "on a real server"},
+	{product, 77_480, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 58_950, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 10_570, "on a real server"},
 	{"tests of the repository", 2_670, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_810, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_745, "what builds, checks and releases; scripts of longer runs; the documentation site"},
@@ -81,10 +81,10 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_445, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 695, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 935, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 1_125, "names that users import: environments in the forms of other libraries, their policies, errors"},
-	{"rpc/python/blockyard/vector/...", 1_575, "vector environments"},
+	{"rpc/python/blockyard", 1_190, "names that users import: environments in the forms of other libraries, their policies, errors"},
+	{"rpc/python/blockyard/vector/...", 1_600, "vector environments"},
 	{"rpc/python/blockyard/transport/...", 1_940, "bytes to a server and back"},
-	{"rpc/python/blockyard/formats/...", 700, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/formats/...", 715, "arguments, files, and descriptions of games"},
 	{"rpc/python/blockyard/pool/...", 520, "games that are ready first are played first"},
 	{"rpc/python/blockyard/commands/...", 480, "a file per command"},
 	{"rpc/python/blockyard/evaluation/...", 325, "matches and ladders of policies"},
