@@ -26,7 +26,6 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/env/paint"
 )
 
 // A playCmd has the flags of "agents play". Its Run plays one game, at a terminal, in a browser or by a library.
@@ -149,11 +148,8 @@ func (c *playCmd) watch(ctx context.Context, w io.Writer, g *env.Game) func(env.
 			}
 			f.Note(fmt.Sprintf("seat %d plays %s", seat+1, text))
 		}
-		text := f.String() + "\n"
-		if program.Terminal(w) {
-			text = paint.Terminal(&f, false)
-		}
-		if err := human.Show(w, text, program.Terminal(w)); err != nil || !program.Terminal(w) {
+		f.Note("") // an empty line
+		if err := human.Show(w, &f, false, program.Terminal(w)); err != nil || !program.Terminal(w) {
 			return err
 		}
 		return program.Sleep(ctx, c.Pause)

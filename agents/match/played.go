@@ -175,8 +175,8 @@ func Prove(g *env.Game, rec *record.Record, points, ranks []int, decided func(lo
 // A Print identifies a game: two with the same Print were played move for move alike.
 type Print [sha256.Size]byte
 
-// Fingerprint is a hash of who chose what in every step, whatever the seats, and of what is seen in the end. So games
-// of different seeds have different ones if the rules draw anything that shows.
+// Fingerprint is a hash of who chose what in every step, whatever the seats, and of what is seen in the end. Games of
+// different seeds have different ones if the rules draw anything that shows.
 func Fingerprint(g *env.Game, rec *record.Record) Print {
 	h := sha256.New()
 	var end env.State
@@ -201,7 +201,7 @@ func Fingerprint(g *env.Game, rec *record.Record) Print {
 // Repetitions has what identifies the units so far, and their first games.
 type Repetitions map[string]int
 
-// Note marks the games of a unit if all of them repeat those of an earlier one, and reports whether they do: a unit
+// Note marks the games of a unit if all of them repeat those of an earlier one, and reports whether they do. A unit
 // that is played move for move again is no other sample. Games without a Print are unlike all others.
 func (r Repetitions) Note(unit []Played) bool {
 	key := ""

@@ -22,7 +22,7 @@ var page embed.FS
 // programs name commands as the reader has them.
 func PageFiles() fs.FS { return pages{} }
 
-// pages are the files of the page, whose programs name commands as the reader has them.
+// pages are the embedded files, with other texts.
 type pages struct{}
 
 func (pages) Open(name string) (fs.File, error) {

@@ -2,7 +2,6 @@ package paint
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"blockyard/env"
 )
@@ -36,7 +35,7 @@ func Terminal(f *env.Frame, colour bool, more ...string) string {
 	for _, note := range notes {
 		line := ""
 		for word := range strings.FieldsSeq(note) {
-			if line != "" && utf8.RuneCountInString(line+word) >= columns-wide-2 {
+			if line != "" && len([]rune(line+word)) >= columns-wide-2 {
 				right, line = append(right, line), ""
 			}
 			line = strings.TrimPrefix(line+" "+word, " ")
@@ -47,7 +46,7 @@ func Terminal(f *env.Frame, colour bool, more ...string) string {
 		at := k + 1
 		plain := 0 // rows of characters end with their last board
 		if !colour {
-			plain = wide - utf8.RuneCountInString(left[at])
+			plain = wide - len([]rune(left[at]))
 		}
 		left[at] += strings.Repeat(" ", max(1, plain)) + right[k]
 	}

@@ -103,15 +103,15 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 		p.unghost()
 		m.Mark(&p.frame, seat, a)
 	}
-	text := p.frame.String()
-	if p.Colour || p.Raw {
-		text = paint.Terminal(&p.frame, p.Colour)
-	}
-	return Show(p.Out, text, p.Raw)
+	return Show(p.Out, &p.frame, p.Colour, p.Raw)
 }
 
-// Show writes a position, which is text of our own: on a terminal in the place of the one before.
-func Show(w io.Writer, text string, inPlace bool) error {
+// Show writes a position: on a terminal in the place of the one before.
+func Show(w io.Writer, f *env.Frame, colour, inPlace bool) error {
+	text := f.String()
+	if colour || inPlace {
+		text = paint.Terminal(f, colour)
+	}
 	if inPlace {
 		text = "\x1b[H\x1b[2J" + text
 	}

@@ -16,7 +16,6 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/env/paint"
 	"blockyard/env/wintetris"
 )
 
@@ -91,11 +90,9 @@ func (c *Match) follow(p *library.Player, con *program.Console) (kept func() err
 			state.Show(&f)
 			f.Note(fmt.Sprintf("tick %d: %s, after %.2f ms of %.0f", e.Ticks+1, wintetris.TickGame.Text(a),
 				1000*took.Seconds(), wintetris.TickMS(e.Level())))
-			text := f.String() + "\n"
-			if program.Terminal(con.Out) {
-				text = paint.ANSI(&f)
-			}
-			if err := human.Show(con.Out, text, program.Terminal(con.Out)); err != nil {
+			f.Note("") // an empty line
+			terminal := program.Terminal(con.Out)
+			if err := human.Show(con.Out, &f, terminal, terminal); err != nil {
 				return err
 			}
 		}
