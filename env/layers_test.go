@@ -35,14 +35,14 @@ var layers = []layer{
 	{who: "env/games", own: "env/...", std: "os sync " + rulesStd,
 		why: "it is the list of games and nothing more, but for those whose name refers to a file"},
 	{who: "env/ansi", std: "sync unicode/utf16 unicode/utf8 " + rulesStd, why: "it knows terminals and no game"},
-	{who: "env/paint", own: "env", std: "html maps unicode/utf8 " + rulesStd, why: "it draws every game alike and knows none"},
+	{who: "env/paint", own: "env", std: "html maps " + rulesStd, why: "it draws every game alike and knows none"},
 	{who: "env", own: "env env/falling", std: rulesStd,
 		why: "the rules compile into a contest bot with nothing around them, and know no other game"},
 	{who: "datasets/program", own: "datasets/program/... env/ansi", other: true,
 		why: "it is what every program needs, and knows none"},
 	{who: "datasets", own: "env/... datasets/...", other: true,
 		why: "a record must be readable without any player, trainer or server"},
-	{who: "agents/commands", own: "env env/ansi env/games env/paint datasets/... agents/bots agents/bots/entry agents/contest " +
+	{who: "agents/commands", own: "env env/ansi env/games datasets/... agents/bots agents/bots/entry agents/contest " +
 		"agents/contest/cage agents/contest/compile agents/contest/policy agents/fleet/... agents/match/... agents/mlp " +
 		"agents/play/... agents/submit",
 		other: true, why: "it knows no game and no contest"},

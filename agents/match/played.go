@@ -190,11 +190,14 @@ func Fingerprint(g *env.Game, rec *record.Record) Print {
 		slices.Sort(step)
 		fmt.Fprintln(h, step)
 	}
-	if end != nil {
-		planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
-		end.Observe(0, planes, globals)
-		fmt.Fprintln(h, planes, globals)
+	var seen []string
+	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
+	for seat := 0; end != nil && seat < end.SeatCount(); seat++ {
+		end.Observe(seat, planes, globals)
+		seen = append(seen, fmt.Sprintf("%q %v %v", rec.Agents[seat], planes, globals))
 	}
+	slices.Sort(seen)
+	fmt.Fprintln(h, seen)
 	return Print(h.Sum(nil))
 }
 

@@ -162,7 +162,10 @@ func TestArguments(t *testing.T) {
 		require.Zero(t, status)
 		require.Contains(t, text, "Usage: datasets "+word)
 	}
-	for _, args := range [][]string{{}, {"juggle"}, {"check"}, {"view", "--sideways", sample}} {
+	status, _, errs := call()
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "Usage: datasets <command>")
+	for _, args := range [][]string{{"juggle"}, {"check"}, {"view", "--sideways", sample}} {
 		status, _, errs := call(args...)
 		require.Equal(t, 2, status, args)
 		require.Contains(t, errs, "datasets: ")
