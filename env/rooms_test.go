@@ -30,13 +30,13 @@ const (
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2240, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2285, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1530, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2080, "one piece of work on many machines, none of which is trusted blindly"},
-		{"submit", "bots contest search mlp", 3715, "a bot as one file"},
-		{"match", "bots contest search", 4430, "many games: formats, standings, ratings; a tournament takes what users name"},
-		{"bots", "contest search mlp", 8335, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7540, "a program of somebody else before a referee, in a cage"},
+		{"submit", "bots contest search mlp", 3745, "a bot as one file"},
+		{"match", "bots contest search", 5205, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"bots", "contest search mlp", 8240, "who plays: what users name, and a folder per game"},
+		{"contest", "", 7635, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1300, "a network as plain Go"},
 	},
@@ -53,8 +53,8 @@ var rooms = map[string][]room{
 	"rpc": {
 		{"main.go", "commands", 10, "starts the program, and holds its version"},
 		{"blockyard", "commands", 30, "the commands of all programs in one, for the Python package"},
-		{"commands", "openenv server session wire", 725, "a file per command"},
-		{"openenv", "session wire", 1960, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
+		{"commands", "openenv server session wire", 730, "a file per command"},
+		{"openenv", "session wire", 2020, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
 		{"server", "session wire", 2905, "sockets: connections, frames, deadlines, and a method per request"},
 		{"session", "wire", 3510, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits, counts"},
 		{"library", "server session wire", 280, "the server as a shared library, for C and Python"},
@@ -66,7 +66,7 @@ var rooms = map[string][]room{
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "viewer export conform record program", 805, "a file per command"},
-		{"viewer", "record program", 4325, "recorded and running games in a browser"},
+		{"viewer", "record program", 4295, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2155, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1370, "a game as a line of a file"},

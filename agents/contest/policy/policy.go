@@ -31,7 +31,6 @@ type Policy struct {
 	globals []float32
 	legal   []env.Action
 	ask     []byte
-	ready   bool
 }
 
 // Start starts the command, which the user trusts, for a game; what it prints as errors goes to notes. It waits until
