@@ -23,7 +23,7 @@ import cards  # noqa: E402
 import docstring_tables  # noqa: E402
 import repository  # noqa: E402
 
-ADAPTERS = ("sb3", "sb3_afterstates", "pettingzoo", "torchrl", "rllib")
+ADAPTERS = ("sb3", "sb3_afterstates", "pettingzoo", "torchrl", "rllib", "trl")
 
 
 @pytest.fixture(scope="module")
