@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from openenv import GenericEnvClient
 
 CONTESTS = ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0"]
+ALONE = CONTESTS[3:]  # those of one seat
 PROMPT = """You play a game on a board. The position:
 
 {text}
@@ -80,7 +81,9 @@ def play(url: str, games: int, seed: int) -> tuple[list[float], int]:
 def serving(game: str, opponents: str) -> Iterator[str]:
     """Run a server of a game; yields its address."""
     command = [sys.executable, "-m", "blockyard", "serve", "--openenv", "127.0.0.1:0", "--game", game]
-    command += ["--opponents", opponents, "--step-limit", "200", "--parent-death"]
+    command += ["--step-limit", "200", "--parent-death"]
+    if game not in ALONE:
+        command += ["--opponents", opponents]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         try:
             yield json.loads(server.stdout.readline())["openenv"]

@@ -49,7 +49,10 @@ ONLY = {
     "torchrl": ("torchrl", ADAPTERS),
     "tensordict": ("torchrl", ADAPTERS),
     "ray": ("rllib", ADAPTERS),
-    "torch": ("sb3_afterstates torchrl rllib formats.arrays networks.torch_modules", "numpy is enough for everything else"),
+    "torch": (
+        "sb3_afterstates torchrl rllib formats.arrays networks.torch_modules",
+        "numpy is enough for everything else",
+    ),
     "tqdm": ("transport.progress", "it is optional"),
     "onnx": ("networks.onnx_model", "it is optional"),
     "onnxruntime": ("policies", "it is optional"),

@@ -48,7 +48,9 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @contextmanager
 def serving(program: Path, game: str, *flags: str) -> Iterator[str]:
-    command = [program, "serve", "--openenv", "127.0.0.1:0", "--game", game, "--opponents", "random", *flags]
+    command = [program, "serve", "--openenv", "127.0.0.1:0", "--game", game, *flags]
+    if game not in ("WinTetris-v0", "Dropblox-v0"):  # of one seat
+        command += ["--opponents", "random"]
     with subprocess.Popen([*command, "--parent-death"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None
         yield json.loads(server.stdout.readline())["openenv"]
