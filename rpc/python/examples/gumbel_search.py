@@ -7,7 +7,7 @@ The network gives each legal action the value of the position after it, its prio
 halving (Danihelka et al., "Policy improvement by planning with Gumbel", 2022) drops the worse half again and again:
 those left are tried in copies of the game, in which all that nobody may know is drawn anew (``reseed``), both seats
 play on by the network for some turns, and the network values where they end. Prints how the search does against the
-same network without it: with the network of ppo_afterstates.py it wins some 200 Elo. docs/roads.md has the figures.
+same network without it: with the network of ppo_afterstates.py it is worth 140 Elo; docs/roads.md has the interval.
 """
 
 import argparse
