@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -178,23 +179,30 @@ type Print [sha256.Size]byte
 // Fingerprint is a hash of who chose what in every step, whatever the seats, and of what is seen in the end. Games of
 // different seeds have different ones if the rules draw anything that shows.
 func Fingerprint(g *env.Game, rec *record.Record) Print {
-	h := sha256.New()
+	h, names := sha256.New(), slices.Sorted(slices.Values(rec.Agents))
+	fmt.Fprintf(h, "%q", names)
 	var end env.State
+	var step []uint32 // of each seat that acts: the place of its agent among the names, and what it chose
+	var text []byte
 	for state, m := range record.NewReplay(g, rec).All() {
-		var step []string
-		end = state
+		step, end = step[:0], state
 		for set := state.Acting(); set != 0; set = set.Rest() {
 			seat := set.First()
-			step = append(step, fmt.Sprintf("%q %d", rec.Agents[seat], m[seat]))
+			step = append(step, uint32(slices.Index(names, rec.Agents[seat]))<<16|uint32(m[seat]))
 		}
 		slices.Sort(step)
-		fmt.Fprintln(h, step)
+		text = append(text, byte(len(step)))
+		for _, choice := range step {
+			text = binary.LittleEndian.AppendUint32(text, choice)
+		}
 	}
+	h.Write(text)
 	var seen []string
 	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
 	for seat := 0; end != nil && seat < end.SeatCount(); seat++ {
 		end.Observe(seat, planes, globals)
-		seen = append(seen, fmt.Sprintf("%q %v %v", rec.Agents[seat], planes, globals))
+		numbers, _ := binary.Append(nil, binary.LittleEndian, globals) // no error: they are of a fixed size
+		seen = append(seen, fmt.Sprintf("%q %s%s", rec.Agents[seat], planes, numbers))
 	}
 	slices.Sort(seen)
 	fmt.Fprintln(h, seen)
