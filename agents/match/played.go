@@ -180,23 +180,17 @@ type Print [sha256.Size]byte
 // different seeds have different ones if the rules draw anything that shows.
 func Fingerprint(g *env.Game, rec *record.Record) Print {
 	h, names := sha256.New(), slices.Sorted(slices.Values(rec.Agents))
-	fmt.Fprintf(h, "%q", names)
 	var end env.State
-	var step []uint32 // of each seat that acts: the place of its agent among the names, and what it chose
-	var text []byte
+	var step []uint32 // how many seats act, and of each the place of its agent among the names and what it chose
 	for state, m := range record.NewReplay(g, rec).All() {
-		step, end = step[:0], state
+		step, end = append(step[:0], uint32(state.Acting().Len())), state
 		for set := state.Acting(); set != 0; set = set.Rest() {
 			seat := set.First()
 			step = append(step, uint32(slices.Index(names, rec.Agents[seat]))<<16|uint32(m[seat]))
 		}
-		slices.Sort(step)
-		text = append(text, byte(len(step)))
-		for _, choice := range step {
-			text = binary.LittleEndian.AppendUint32(text, choice)
-		}
+		slices.Sort(step[1:])
+		_ = binary.Write(h, binary.LittleEndian, step)
 	}
-	h.Write(text)
 	var seen []string
 	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
 	for seat := 0; end != nil && seat < end.SeatCount(); seat++ {
@@ -205,7 +199,7 @@ func Fingerprint(g *env.Game, rec *record.Record) Print {
 		seen = append(seen, fmt.Sprintf("%q %s%s", rec.Agents[seat], planes, numbers))
 	}
 	slices.Sort(seen)
-	fmt.Fprintln(h, seen)
+	fmt.Fprintf(h, "%q%s", names, seen)
 	return Print(h.Sum(nil))
 }
 

@@ -77,11 +77,13 @@ class BlockEnv(EnvBase):
             score=Unbounded(dtype=torch.int32, **one),
             shape=(rows,),
         )
-        for key, space in self._shown():
+        seen: Any = self.env.single_observation_space
+        self._shown = {key: _NAMES.get(key, key) for key in seen.spaces if key != "mask"}
+        for key, name in self._shown.items():
+            space = seen[key]
             how = {"shape": (rows, *space.shape), "dtype": torch.as_tensor(space.low).dtype, "device": device}
             cells = space.dtype == np.uint8
-            spec = Bounded(0, int(space.high.max()), **how) if cells else Unbounded(**how)
-            self.observation_spec[_NAMES.get(key, key)] = spec
+            self.observation_spec[name] = Bounded(0, int(space.high.max()), **how) if cells else Unbounded(**how)
         if others := self.env.seats - len(self.env.players):
             self.observation_spec["opponent"] = Unbounded(shape=(rows, others), dtype=torch.int64, device=device)
         self.action_spec = Categorical(actions, shape=(rows,), dtype=torch.int64, device=device)
@@ -90,13 +92,8 @@ class BlockEnv(EnvBase):
         self.full_done_spec = Composite(ends, shape=(rows,))
         self._seed: int | None = None
 
-    def _shown(self) -> list[tuple[str, Any]]:
-        """Return what a row sees, with its spaces, but for the mask."""
-        seen: Any = self.env.single_observation_space
-        return [(key, space) for key, space in seen.items() if key != "mask"]
-
     def _to_observation(self, obs: Obs, infos: dict[str, Any]) -> dict[str, torch.Tensor]:
-        tensors = {_NAMES.get(key, key): torch.as_tensor(obs[key]) for key, _ in self._shown()}
+        tensors = {name: torch.as_tensor(obs[key]) for key, name in self._shown.items()}
         tensors |= {
             "action_mask": torch.as_tensor(self.env.action_masks),
             "acting": torch.as_tensor(self.env.acting)[:, None],
