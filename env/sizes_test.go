@@ -33,8 +33,8 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 77_475, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 58_955, "beside what they test, with the helpers and inputs that they alone use"},
+	{product, 77_480, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 58_980, "beside what they test, with the helpers and inputs that they alone use"},
 	{"tests of Python", 10_575, "on a real server"},
 	{"tests of the repository", 2_675, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_810, "every measurement, and the libraries that ours is measured beside"},
@@ -81,7 +81,7 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_445, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 695, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 935, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 1_190, "names that users import: environments in the forms of other libraries, their policies, errors"},
+	{"rpc/python/blockyard", 1_185, "names that users import: environments in the forms of other libraries, their policies, errors"},
 	{"rpc/python/blockyard/vector/...", 1_600, "vector environments"},
 	{"rpc/python/blockyard/transport/...", 1_940, "bytes to a server and back"},
 	{"rpc/python/blockyard/formats/...", 715, "arguments, files, and descriptions of games"},

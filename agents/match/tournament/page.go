@@ -230,6 +230,11 @@ func Handler(dir string) http.Handler {
 				}
 				if s == "/" || s == "/"+PageFile {
 					h.Set("Content-Security-Policy", pagePolicy)
+					name = PageFile
+				}
+				// By its date alone, a page that was written twice within a second would look unchanged.
+				if info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name))); err == nil {
+					h.Set("ETag", fmt.Sprintf(`"%x-%x"`, info.ModTime().UnixNano(), info.Size()))
 				}
 				files.ServeHTTP(w, r)
 				return

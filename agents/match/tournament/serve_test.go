@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -33,5 +34,33 @@ func TestHandlerSharesNoSources(t *testing.T) {
 		if url == "/" {
 			require.Contains(t, r.Header.Get("Content-Security-Policy"), "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		}
+	}
+}
+
+// TestHandlerTellsChanges: whoever has the page of now need not load it again, and gets one that was written since, also
+// within the second of HTTP's dates.
+func TestHandlerTellsChanges(t *testing.T) {
+	dir, second := t.TempDir(), time.Unix(1_700_000_000, 0)
+	server := httptest.NewServer(Handler(dir))
+	defer server.Close()
+	for _, file := range []string{PageFile, jsonFeed} {
+		write := func(text string, at time.Time) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+			require.NoError(t, os.Chtimes(filepath.Join(dir, file), at, at))
+		}
+		ask, err := http.NewRequest(http.MethodGet, server.URL+"/"+map[string]string{jsonFeed: jsonFeed}[file], nil)
+		require.NoError(t, err)
+		again := func() int {
+			r, err := http.DefaultClient.Do(ask)
+			require.NoError(t, err)
+			r.Body.Close()
+			ask.Header.Set("If-Modified-Since", r.Header.Get("Last-Modified"))
+			ask.Header.Set("If-None-Match", r.Header.Get("ETag"))
+			return r.StatusCode
+		}
+		write("live", second)
+		require.Equal(t, []int{200, 304}, []int{again(), again()}, file)
+		write("over", second.Add(time.Millisecond))
+		require.Equal(t, []int{200, 304}, []int{again(), again()}, file)
 	}
 }
