@@ -35,16 +35,16 @@ const product = "product" // the part of the code that users run
 var parts = []budget{
 	{product, 77_480, "all programs, pages, bots and the Python package: what a reader has to hold"},
 	{"tests of Go", 58_980, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_575, "on a real server"},
-	{"tests of the repository", 2_675, "its layout, sizes, pages, releases and this table"},
+	{"tests of Python", 10_625, "on a real server"},
+	{"tests of the repository", 2_725, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_810, "every measurement, and the libraries that ours is measured beside"},
-	{"tools", 1_745, "what builds, checks and releases; scripts of longer runs; the documentation site"},
+	{"tools", 1_755, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_625, "programs of the Python package's pages, each of which a test runs"},
 }
 
 // pages are tests of the Python client's folder whose subject is the repository.
 var pages = strings.Fields("test_contest_page.py test_docs.py test_examples.py test_layers.py test_machines.py " +
-	"test_notebook.py test_readme.py test_release.py test_reproduce.py test_sdist.py test_site.py test_version.py test_wheels.py")
+	"test_notebook.py test_readme.py test_release.py test_reproduce.py test_sdist.py test_site.py test_skills.py test_version.py test_wheels.py")
 
 // helpers are packages for tests of several packages. No program contains them.
 const helpers = "agents/bots/entry/toybot agents/contest/compile/compiletest datasets/program/ops/opstest " +

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import cards
@@ -40,6 +41,8 @@ def on_files(files: Files, config: Any) -> Files:
         name = f"arena/{built.relative_to(arena).as_posix()}"
         files.append(File.generated(config, name, abs_src_path=str(built)))
     license = (repository.ROOT / "LICENSE").read_text(encoding="utf-8")
+    index = repository.DOCS + "llms.txt"
+    pages["llms.txt"] = repository.site_text(index, (repository.ROOT / index).read_text(encoding="utf-8"))
     for name, text in {**pages, **cards.cards(), "LICENSE": license, "NOTICES": _notices()}.items():
         if (old := files.get_file_from_path(name)) is not None:
             files.remove(old)
@@ -57,6 +60,13 @@ def _notices() -> str:
             raise PluginError(f"{name} has no license file: install a version that has one, or remove it from the site")
         parts += [f"{'=' * 80}\n  {name} {package.version}: {file}\n\n{file.read_text('utf-8')}" for file in found]
     return "\n".join(parts)
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> None:
+    """Write each page as Markdown too, beside its HTML: llms.txt leads there."""
+    path = Path(config.site_dir, page.file.src_uri)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(markdown, encoding="utf-8")
 
 
 def on_page_content(html: str, page: Any, **_: Any) -> str:

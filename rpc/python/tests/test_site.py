@@ -80,6 +80,18 @@ def test_the_licenses_are_in_it(site):
     assert (site / "arena/NOTICES").read_bytes() == (ROOT / ".github/NOTICES").read_bytes()
 
 
+def test_the_index_for_language_models(site):
+    """llms.txt has the form of llmstxt.org, and leads to pages of the site in Markdown."""
+    head, *sections = (site / "llms.txt").read_text(encoding="utf-8").split("\n## ")
+    assert re.match(r"# Blockyard\n\n(> .+\n)+\n", head)
+    assert {"Skills", "Optional"} <= {section.partition("\n")[0] for section in sections}
+    for section in sections:
+        for line in section.strip().splitlines()[2:]:
+            target = re.fullmatch(r"- \[[^\]]+\]\(([^)]+\.md)\): .+", line)
+            assert target, line
+            assert re.search("^# ", (site / target[1]).read_text(encoding="utf-8"), re.M), line
+
+
 def test_the_markdown_was_understood(site):
     for page in site.rglob("*.html"):
         if page.relative_to(site).parts[0] == "source":
@@ -185,8 +197,8 @@ def test_silence_is_found(tmp_path):
 
 
 def tracked() -> list[str]:
-    """Return the Markdown files of the repository."""
-    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"]
+    """Return the Markdown files of the repository, one of which is llms.txt."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md", "*llms.txt"]
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 
 

@@ -20,7 +20,7 @@ def run(args: argparse.Namespace) -> int:
     folder = package / "_docs" if (package / "_docs").is_dir() else package.parents[2]  # of a checkout
     python = [folder / "rpc/python/README.md", *sorted(folder.glob("rpc/python/docs/*.md"))]
     pages = [folder / "README.md", *python]
-    for place in ("env/*/RULES.md", "agents/*.md", "rpc/*.md", "train/*.md"):
+    for place in ("rpc/python/docs/skills/*/SKILL.md", "env/*/RULES.md", "agents/*.md", "rpc/*.md", "train/*.md"):
         pages += sorted(folder.glob(place))
     if args.page:
         names = {f"/{page.relative_to(folder).with_suffix('').as_posix().lower()}": page for page in reversed(pages)}
