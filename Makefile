@@ -23,7 +23,7 @@ export UV_CONSTRAINT = $(CONSTRAINTS)
 export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo data network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -31,7 +31,7 @@ JOBS   ?= 2
 # What `make quick` leaves out: packages whose tests need compilers or browsers, run whole programs for long, or are of
 # the repository itself; and likewise modules of the Python client's tests.
 LONG := /(compiletest|webtest)\b|blockyard/(env|train/commands|agents/commands|agents/contest/compile.*)$$
-LONG_PYTHON = traps test_bench.py test_chaos.py test_commands.py test_notebook.py test_sixth_game.py \
+LONG_PYTHON = traps test_bench.py test_chaos.py test_commands.py test_notebook.py test_sixth_game.py test_skills.py \
   $(addprefix test_,$(addsuffix .py,contest_page docs examples layers machines readme release reproduce sdist site version wheels))
 
 help: ## list the targets
@@ -139,6 +139,9 @@ demo: ## train in Python, train by self-play in Go, export a contest bot: five m
 
 cluster-demo: ## train with three processes, one of which is killed on the way: two minutes, results in demo-out/
 	GO=$(GO) OUT=$(OUT) bash train/scripts/cluster-demo.sh
+
+data: $(VENV)/ok ## games of weak to strong agents for offline learning, and their scores, in demo-out/data/; GAME (blockbattle), GAMES (400) of each
+	$(PY) rpc/python/examples/graded_data.py --game $(or $(GAME),blockbattle) --games $(if $(filter file,$(origin GAMES)),400,$(GAMES)) --out $(OUT)/data
 
 network: ## make the shipped network of GAME (blockbattle, ...) again, in some ten minutes, and compare
 	GO=$(GO) bash train/scripts/shipped.sh $(GAME)

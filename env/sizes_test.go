@@ -39,7 +39,7 @@ var parts = []budget{
 	{"tests of the repository", 2_725, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_810, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_755, "what builds, checks and releases; scripts of longer runs; the documentation site"},
-	{"examples", 1_625, "programs of the Python package's pages, each of which a test runs"},
+	{"examples", 1_695, "programs of the Python package's pages, each of which a test runs"},
 }
 
 // pages are tests of the Python client's folder whose subject is the repository.

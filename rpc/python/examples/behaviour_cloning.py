@@ -4,7 +4,8 @@
     go run ./datasets export games.jsonl.gz --parquet games
     python behaviour_cloning.py --data games
 
-The Hugging Face library reads the export. The network then plays ``random`` in games whose seeds are not in the data.
+The Hugging Face library reads the export. The network then plays ``random``, or another ``--opponent``, in games whose
+seeds are not in the data. ``graded_data.py`` makes data of several agents.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=10, help="passes over the rows (default %(default)s)")
     parser.add_argument("--batch", type=int, default=256, help="rows per step (default %(default)s)")
     parser.add_argument("--hidden", type=int, default=256, help="width of the network (default %(default)s)")
-    parser.add_argument("--eval-games", type=int, default=200, help="games against random (default %(default)s)")
+    parser.add_argument("--opponent", default="random", help="a spec, or rungs: all of them (default %(default)s)")
+    parser.add_argument("--eval-games", type=int, default=200, help="games against it (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1, help="seed of everything random (default %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("cloned.pt"), help="file of weights (default %(default)s)")
     args = parser.parse_args()
@@ -74,7 +76,8 @@ def main() -> None:
     def cloned(obs: dict[str, np.ndarray], mask: np.ndarray) -> torch.Tensor:
         return logits(obs["planes"], obs["globals"], torch.from_numpy(mask)).argmax(1)
 
-    print(blockyard.evaluate(cloned, "random", game=game, games=args.eval_games, seed=1_000_000 + args.seed))
+    opponents = dict.fromkeys(blockyard.rungs(game), 1) if args.opponent == "rungs" else args.opponent
+    print(blockyard.evaluate(cloned, opponents, game=game, games=args.eval_games, seed=1_000_000 + args.seed))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import sys
 from pathlib import Path
 
@@ -59,6 +61,27 @@ def test_demo_policy(tmp_path):
     assert weights["fc0.weight"].shape[1] == 32
     assert all(np.isfinite(weights[k]).all() for k in weights)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["w.npz", "w.npz.run.json"]
+
+
+@pytest.mark.parametrize("game", ["BlockBattle-v0", "WinTetris-v0"])
+def test_graded_data(game, tmp_path):
+    """Each grade has its score, and games that all differ, also those of agents without randomness."""
+    args = ["--game", game, "--games", "6", "--eval-games", "6", "--out", "data"]
+    out = programs.printed(EXAMPLES / "graded_data.py", *args, cwd=tmp_path)
+    folder = tmp_path / "data" / game
+    about = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+    grades = about["grades"]
+    assert list(grades) == [line.split()[0] for line in out.splitlines()] == ["random", "medium", "hand", "learned"]
+    assert (grades["random"]["normalised"], grades["learned"]["normalised"]) == (0, 100)
+    assert 0 < grades["medium"]["normalised"] < grades["hand"]["normalised"]
+    for grade, entry in grades.items():
+        games = [json.loads(line) for line in gzip.decompress((folder / f"{grade}.jsonl.gz").read_bytes()).splitlines()]
+        assert len({json.dumps(one["choices"]) for one in games}) == 6
+        assert {agent for one in games for agent in one["agents"]} == {entry["agent"]}
+        assert sum(len(one["choices"]) for one in games) == entry["rows"]
+    before = {path: path.stat().st_mtime_ns for path in folder.glob("*/meta/*")}
+    assert programs.printed(EXAMPLES / "graded_data.py", *args, cwd=tmp_path) == out
+    assert before == {path: path.stat().st_mtime_ns for path in folder.glob("*/meta/*")}
 
 
 def test_demo_features(monkeypatch):
