@@ -19,6 +19,12 @@ from blockyard.trl import GameEnvironment
 MOVES = ["r0 x0", "r0 x5", "nowhere"]  # the last one is not legal
 
 
+class Game(GameEnvironment):
+    """Without the tool whose answer is longer than the completions here, as the page recommends."""
+
+    rules = None
+
+
 def tokens(words: list[str]) -> PreTrainedTokenizerFast:
     """Return a tokenizer of bytes in which each of the words is one token as well."""
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
@@ -48,18 +54,18 @@ def test_a_model_plays_by_tools(program: Path, tmp_path: Path):
     prompt = [{"role": "user", "content": "Play this game with the tools until it is over. "}]
     games = Dataset.from_dict({"prompt": [prompt] * 4, "seed": [1, 2, 3, 4]})
     with serving(program, "--game", "WinTetris-v0", "--opponents=hand", "--step-limit=3", "--legal-moves=hide") as url:
-        factory = partial(GameEnvironment, url, unfinished=-7.0)
+        factory = partial(Game, url, unfinished=-7.0)
         model = GPT2LMHeadModel(GPT2Config(**shape, **ends))
         trainer = GRPOTrainer(
             model, train_dataset=games, environment_factory=factory, args=config, processing_class=tokenizer
         )
-        assert {tool.__name__ for tool in trainer.tools} == {"play", "legal_moves", "rules"}
+        assert {tool.__name__ for tool in trainer.tools} == {"play", "legal_moves"}
         trainer.train()
     *steps, _ = trainer.state.log_history
     assert len(steps) == 2
     last = [env.get_reward() for env in trainer.environments]
     assert len(last) == 4
-    assert steps[-1]["rewards/GameEnvironment/mean"] == pytest.approx(sum(last) / 4)
+    assert steps[-1]["rewards/Game/mean"] == pytest.approx(sum(last) / 4)
     assert all(step["tools/call_frequency"] > 0 and step["grad_norm"] > 0 for step in steps)
     # Whoever stopped early has the penalty for that; the others have at most three moves that were not legal.
     assert all(reward < -6 or round(reward, 6) in (0, -0.1, -0.2, -0.3) for reward in last)
