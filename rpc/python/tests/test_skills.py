@@ -46,7 +46,7 @@ def test_write_a_bot(tmp_path: Path):
     assert ". Protocol" in (tmp_path / "rules.md").read_text("utf-8")
     host = said.partition("time-outs")[2].splitlines()
     assert host[1].split()[0] == "A"
-    assert host[1].split()[3:6] == ["0", "0", "0"], "no time-out, no remark, not ended"
+    assert host[1].split()[4:6] == ["0", "0"], "no remark, not ended"
     assert "games.jsonl.gz: 10 games, 0 differ" in said
     assert 50_000 < (tmp_path / "mine.go").stat().st_size <= 100_000
 
