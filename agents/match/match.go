@@ -231,10 +231,11 @@ func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, er
 	return games, nil
 }
 
-// game plays one game with new agents and closes those that can be closed. With choices, which it adds to, it is brief.
+// game plays one game with new agents and closes those that can be closed. With choices, which it adds to, a game of
+// one seat is brief.
 func (m Match) game(ctx context.Context, u Unit, lineup []Entrant, choices *int) (rec *record.Record, err error) {
 	steps := 0
-	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Brief: choices != nil, Enough: func(s env.State) bool {
+	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Brief: choices != nil && len(lineup) == 1, Enough: func(s env.State) bool {
 		steps++
 		enough := m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
 		if choices != nil && !enough {
@@ -271,6 +272,9 @@ func (a *Agents) Play(ctx context.Context, g *Played) (*record.Record, error) {
 	rec, err := a.game(ctx, Unit{Seed: seed}, lineup, &choices)
 	if err == nil {
 		g.Note(rec.Scores, rec.Results, choices, rec.Stopped)
+	}
+	if err == nil && len(lineup) == 2 {
+		g.Print = Fingerprint(a.Rules, rec)
 	}
 	return nil, err
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"iter"
 	"slices"
@@ -38,10 +39,11 @@ type Played struct {
 	// Stalled is how often the game was begun and did not count, because the machine was too busy to time it.
 	Stalled int `json:"stalled,omitempty"`
 
+	Print Print `json:"print,omitempty"` // if repetitions are looked for
+
 	Unit    int             `json:"-"` // games of one unit are one sample
 	Tallies []contest.Tally `json:"-"` // how often a program has answered
 	Void    string          `json:"-"` // why the game does not count; "" if it does
-	Print   Print           `json:"-"` // if repetitions are looked for
 	Repeats int             `json:"-"` // earlier game, from 1, that this one repeats and that counts for both; 0 for none
 }
 
@@ -173,8 +175,8 @@ func Prove(g *env.Game, rec *record.Record, points, ranks []int, decided func(lo
 	return nil
 }
 
-// A Print identifies a game: two with the same Print were played move for move alike.
-type Print [sha256.Size]byte
+// A Print identifies a game: two with the same Print were played move for move alike. It is "" if it is not known.
+type Print string
 
 // Fingerprint is a hash of who chose what in every step, whatever the seats, and of what is seen in the end. Games of
 // different seeds have different ones if the rules draw anything that shows.
@@ -200,7 +202,7 @@ func Fingerprint(g *env.Game, rec *record.Record) Print {
 	}
 	slices.Sort(seen)
 	fmt.Fprintf(h, "%q%s", names, seen)
-	return Print(h.Sum(nil))
+	return Print(hex.EncodeToString(h.Sum(nil)))
 }
 
 // Repetitions has what identifies the units so far, and their first games.
@@ -211,10 +213,10 @@ type Repetitions map[string]int
 func (r Repetitions) Note(unit []Played) bool {
 	key := ""
 	for _, g := range unit {
-		if g.Print == (Print{}) {
+		if g.Print == "" {
 			return false
 		}
-		key += fmt.Sprintf("%x%v", g.Print, g.Seats)
+		key += fmt.Sprintf("%s%v", g.Print, g.Seats)
 	}
 	first, again := r[key]
 	if !again {
@@ -226,6 +228,18 @@ func (r Repetitions) Note(unit []Played) bool {
 		}
 	}
 	return again
+}
+
+// MarkRepeats marks the games of all units that repeat those of an earlier one: see Repetitions. The games of a unit
+// follow each other.
+func MarkRepeats(played []Played) {
+	before := Repetitions{}
+	for from, k := 0, 1; k <= len(played); k++ {
+		if k == len(played) || played[k].Unit != played[from].Unit {
+			before.Note(played[from:k])
+			from = k
+		}
+	}
 }
 
 // Run plays games on the given number of workers. next returns the games that follow those played so far, and none at

@@ -138,12 +138,15 @@ func (r *Report) Add(played []Played) {
 		}
 		if g.Repeats > 0 {
 			r.Repeated++
-			continue
+		} else {
+			r.Games++
+			r.Seats = max(r.Seats, len(g.Seats))
 		}
-		r.Games++
-		r.Seats = max(r.Seats, len(g.Seats))
 		for seat, player := range g.Seats {
-			r.Players[r.index[player]].add(&g, seat)
+			p := &r.Players[r.index[player]]
+			if p.timed(&g, seat); g.Repeats == 0 {
+				p.add(&g, seat)
+			}
 		}
 	}
 	unit := -1

@@ -32,6 +32,7 @@ type Standing struct {
 	ranks, points sample
 	scores        []int
 	after         []float64
+	answered      int // games that Program is of
 }
 
 // Points are the points of the contest in all games of a player. A game that was stopped counts with its score so far.
@@ -84,8 +85,15 @@ func (s *Standing) add(g *Played, seat int) {
 	if seat < len(g.After) && g.After[seat] > 0 {
 		s.after = append(s.after, g.After[seat])
 	}
+}
+
+// timed counts what the player's program did in a game, also in one that repeats another.
+func (s *Standing) timed(g *Played, seat int) {
 	if seat >= len(g.UsedMS) {
 		return
+	}
+	if slices.Index(g.Seats, g.Seats[seat]) == seat {
+		s.answered++
 	}
 	s.Program = s.answers()
 	p := s.Program
@@ -131,10 +139,10 @@ func (s *Standing) finish(seats, players int) {
 		if p.Answers > 0 {
 			p.AnswerMS = p.UsedMS / float64(p.Answers)
 		}
-		p.UsedMS /= float64(s.Games)
+		p.UsedMS /= float64(s.answered)
 		if p.Times != nil {
 			var mean Times
-			mean.add(*p.Times, 1/float64(s.Games))
+			mean.add(*p.Times, 1/float64(s.answered))
 			p.Times = &mean
 		}
 	}

@@ -110,7 +110,7 @@ func (o *reportOptions) check(g *env.Game) error {
 // played returns the games.
 func (o *reportOptions) played() (all []match.Played) {
 	n, scores, results := o.Seats, words[uint32](o.Scores), words[uint32](o.Results)
-	actions, between, before := words[uint32](o.Actions), words[uint16](o.Between), match.Repetitions{}
+	actions, between := words[uint32](o.Actions), words[uint16](o.Between)
 	all = make([]match.Played, 0, len(scores)/n)
 	for k := range len(scores) / n {
 		p := match.Played{Number: k, Unit: k / n}
@@ -130,12 +130,11 @@ func (o *reportOptions) played() (all []match.Played) {
 		} else {
 			p.Note(points, won, 0, false)
 			if len(o.Prints) > 0 {
-				copy(p.Print[:], o.Prints[8*k:8*k+8])
+				p.Print = match.Print(o.Prints[8*k : 8*k+8])
 			}
 		}
-		if all = append(all, p); (k+1)%n == 0 {
-			before.Note(all[len(all)-n:])
-		}
+		all = append(all, p)
 	}
+	match.MarkRepeats(all)
 	return all
 }

@@ -30,8 +30,7 @@ type Series struct {
 	Record   *record.Writer  // gets every game, an unfinished one included; may be nil
 	Done     func(games int) // called after every game
 
-	played       []match.Played
-	fingerprints map[match.Print]bool // of the games played
+	played []match.Played
 }
 
 // Seatings lists the seatings of n players in games of one seed: each player in each seat once, or all orders.
@@ -84,7 +83,6 @@ func Alone(players int, seeds []string) (out []match.Played) {
 
 // Play plays the games and returns how many are in Record. If ctx ends, there is no error, and a report on fewer games.
 func (s *Series) Play(ctx context.Context) (kept int, err error) {
-	s.fingerprints = map[match.Print]bool{}
 	next := func() []match.Played { return s.Games[len(s.played):] }
 	err = match.Run(ctx, s.Workers, s.Runner, next, func(g *match.Played, rec *record.Record, err error) error {
 		if rec != nil && s.Record != nil {
@@ -106,7 +104,7 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 			return err
 		}
 		if rec != nil && g.Void == "" && s.Rules.MaxSeats > 1 {
-			s.fingerprints[match.Fingerprint(s.Rules, rec)] = true
+			g.Print = match.Fingerprint(s.Rules, rec)
 		}
 		s.played = append(s.played, *g)
 		s.Done(len(s.played))
@@ -118,28 +116,38 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 	return kept, err
 }
 
-// Report returns the report of the games that were played so far; games without a valid result are left out.
+// Report returns the report of the games that were played so far; games without a valid result are left out. Seatings
+// that repeat others move for move count once, except for who has won the match.
 func (s *Series) Report() *match.Report {
+	match.MarkRepeats(s.played)
 	r := match.ReportOf(s.Rules, s.Seed, s.Names, s.played)
 	r.Settings = s.Settings
-	r.Stopped, r.Distinct, r.Played = len(s.played) < len(s.Games), len(s.fingerprints), []match.Played{}
+	r.Stopped, r.Played = len(s.played) < len(s.Games), []match.Played{}
+	distinct, lead := map[match.Print]bool{}, 0 // lead is in games, of the first of two
 	for _, g := range s.played {
-		if g.Void == "" {
-			r.Played = append(r.Played, g)
+		if g.Void != "" {
+			continue
 		}
+		if distinct[g.Print] = true; len(s.Names) == 2 && len(g.Ranks) == 2 {
+			first := slices.Index(g.Seats, 0)
+			lead += cmp.Compare(g.Ranks[1-first], g.Ranks[first])
+		}
+		r.Played = append(r.Played, g)
+	}
+	if delete(distinct, ""); s.Rules.MaxSeats > 1 {
+		r.Distinct = len(distinct)
 	}
 	if len(r.Players) == 2 && s.Rules.MaxSeats > 1 {
-		r.Winner = winner(r)
+		r.Winner = winner(r, lead)
 	}
 	return r
 }
 
 // winner is the letter of the player that won a match of two, by games and then by the time left, or none.
-func winner(r *match.Report) string {
+func winner(r *match.Report, lead int) string {
 	a, b := &r.Players[0], &r.Players[1]
-	lead := cmp.Compare(a.Wins, a.Losses)
 	if lead == 0 && a.Program != nil && a.Program.LeftS != nil {
 		lead = cmp.Compare(*a.Program.LeftS, *b.Program.LeftS)
 	}
-	return [...]string{"B", "none", "A"}[1+lead]
+	return [...]string{"B", "none", "A"}[1+cmp.Compare(lead, 0)]
 }

@@ -2,6 +2,7 @@ package series
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -68,6 +69,38 @@ func TestWinner(t *testing.T) {
 	require.Equal(t, []int{2, 1}, r.Played[1].Ranks)
 	require.Equal(t, "A", r.Winner)
 	require.Contains(t, r.String(), "\na won 1, drew 1 and lost 0 of 2 games against b: 75.0 %")
+}
+
+// A chanceless runner plays the same game with any seed: who moves first wins, except in game 5.
+type chanceless struct{}
+
+func (chanceless) Play(_ context.Context, g *match.Played) (*record.Record, error) {
+	state := tetrisduel.Game.New(2)
+	state.Reset(1)
+	rec := record.New(tetrisduel.Game, 1, []string{match.Letter(g.Seats[0]), match.Letter(g.Seats[1])})
+	if rec.End(state); g.Number == 4 {
+		rec.Seed = 2
+	}
+	new(Lines).note(g, contest.Outcome{Winner: 0, Points: []int{1, 0}})
+	g.UsedMS, g.MostMS = []float64{10, 10}, []float64{float64(g.Number), 1}
+	return rec, nil
+}
+
+// TestRepeatedPairsCountOnce: pairs that repeat another one move for move are no samples, and the report says so. What
+// the programs did in them counts.
+func TestRepeatedPairsCountOnce(t *testing.T) {
+	s := Series{Rules: tetrisduel.Game, Names: []string{"a", "b"}, Games: Seated(20, Seatings(2, false), 1, false),
+		Runner: chanceless{}, Done: func(int) {}}
+	_, err := s.Play(t.Context())
+	require.NoError(t, err)
+	for range 2 { // a report changes nothing
+		r := s.Report()
+		m := r.Meetings[0]
+		require.Equal(t, []int{4, 16, 3, 20}, []int{r.Games, r.Repeated, r.Distinct, len(r.Played)})
+		require.Equal(t, []int{2, 4}, []int{m.Pairs.N(), m.Total()})
+		require.Equal(t, []float64{10, 19}, []float64{r.Players[1].Program.UsedMS, r.Players[1].Program.MostMS})
+		require.Contains(t, r.String(), "16 more games repeat one of them move for move, and do not count\n")
+	}
 }
 
 // A liar is a referee of games that end at once, by points that nobody has won.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 		a.Steps = 30
 	}
 	for _, spec := range specs {
-		f, err := bots.New(g, bots.Own(spec))
+		f, err := bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin=")))
 		require.NoError(t, err)
 		a.Players = append(a.Players, match.Player{Name: spec, New: f})
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: spec, Fingerprint: spec})
@@ -85,6 +86,28 @@ func TestLadderPlaysTheGamesOfAMatch(t *testing.T) {
 		require.Equal(t, want.Meetings[0], r.Meetings[0])
 		require.Equal(t, want.Players[0].Points, r.Players[0].Points)
 	}
+}
+
+// A chanceless state draws nothing: every seed begins the same game.
+type chanceless struct{ env.State }
+
+func (f chanceless) Reset(uint64)           { f.State.Reset(1) }
+func (f chanceless) CopyFrom(src env.State) { f.State.CopyFrom(src.(chanceless).State) }
+
+// TestRepeatedPairsOfALadderCountOnce, also when it goes on: a pair that repeats another one move for move is no other
+// sample of the ratings. What chooses at random plays other games.
+func TestRepeatedPairsOfALadderCountOnce(t *testing.T) {
+	g := *blocking.Game
+	g.New = func(seats int) env.State { return chanceless{blocking.Game.New(seats)} }
+	dir, specs := t.TempDir(), []string{"first", "twin=first", "random"}
+	r := climb(t, &g, dir, 3, specs...)
+	require.Equal(t, []int{14, 4, 18}, []int{r.Games, r.Repeated, r.Expected})
+	between := func(m match.Meeting) bool { return m.A != "random" && m.B != "random" }
+	require.Equal(t, 1, r.Meetings[slices.IndexFunc(r.Meetings, between)].Pairs.N())
+	require.Contains(t, r.String(), "4 more games repeat one of them move for move, and do not count\n")
+	require.NotContains(t, r.String(), "run the same command again to go on")
+	r = climb(t, &g, dir, 5, specs...)
+	require.Equal(t, []int{22, 8, 30}, []int{r.Games, r.Repeated, r.Expected})
 }
 
 // In a game of one seat, agents are compared by their scores with the same seed.

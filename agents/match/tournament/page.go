@@ -273,6 +273,9 @@ func (t *Tournament) listed() (in []int) {
 // Report returns how the tournament stands. The places that final games decide come before all others.
 func (t *Tournament) Report() *Report {
 	in := t.listed()
+	if t.Format == Ladder {
+		match.MarkRepeats(t.Played)
+	}
 	r := &Report{Report: t.table(in, t.Entrants, t.Played), Over: t.Over, Isolate: string(t.Isolate), Missing: []string{}}
 	r.Rate()
 	order := (&plan{&t.Config, in}).decided(t.Played)
