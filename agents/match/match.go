@@ -235,14 +235,15 @@ func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, er
 // one seat is brief.
 func (m Match) game(ctx context.Context, u Unit, lineup []Entrant, choices *int) (rec *record.Record, err error) {
 	steps := 0
-	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Brief: choices != nil && len(lineup) == 1, Enough: func(s env.State) bool {
+	g := Game{Rules: m.Rules, Seed: u.Seed, Start: u.Start, Brief: choices != nil && len(lineup) == 1}
+	g.Enough = func(s env.State) bool {
 		steps++
 		enough := m.Cap > 0 && s.Score(0) >= m.Cap || m.Steps > 0 && steps > m.Steps
 		if choices != nil && !enough {
 			*choices += s.Acting().Len()
 		}
 		return enough
-	}}
+	}
 	defer func() { err = errors.Join(err, Close(g.Agents)) }()
 	for _, e := range lineup {
 		p := m.Players[e.Player]

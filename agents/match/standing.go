@@ -92,9 +92,7 @@ func (s *Standing) timed(g *Played, seat int) {
 	if seat >= len(g.UsedMS) {
 		return
 	}
-	if slices.Index(g.Seats, g.Seats[seat]) == seat {
-		s.answered++
-	}
+	s.answered++
 	s.Program = s.answers()
 	p := s.Program
 	p.UsedMS += g.UsedMS[seat]

@@ -123,31 +123,28 @@ func (s *Series) Report() *match.Report {
 	r := match.ReportOf(s.Rules, s.Seed, s.Names, s.played)
 	r.Settings = s.Settings
 	r.Stopped, r.Played = len(s.played) < len(s.Games), []match.Played{}
-	distinct, lead := map[match.Print]bool{}, 0 // lead is in games, of the first of two
+	distinct := map[match.Print]bool{}
 	for _, g := range s.played {
-		if g.Void != "" {
-			continue
+		if g.Void == "" {
+			r.Played = append(r.Played, g)
+			distinct[g.Print] = true
 		}
-		if distinct[g.Print] = true; len(s.Names) == 2 && len(g.Ranks) == 2 {
-			first := slices.Index(g.Seats, 0)
-			lead += cmp.Compare(g.Ranks[1-first], g.Ranks[first])
-		}
-		r.Played = append(r.Played, g)
 	}
-	if delete(distinct, ""); s.Rules.MaxSeats > 1 {
-		r.Distinct = len(distinct)
-	}
-	if len(r.Players) == 2 && s.Rules.MaxSeats > 1 {
-		r.Winner = winner(r, lead)
+	delete(distinct, "") // of games of one seat
+	if r.Distinct = len(distinct); len(r.Players) == 2 && s.Rules.MaxSeats > 1 {
+		r.Winner = winner(r)
 	}
 	return r
 }
 
-// winner is the letter of the player that won a match of two, by games and then by the time left, or none.
-func winner(r *match.Report, lead int) string {
-	a, b := &r.Players[0], &r.Players[1]
-	if lead == 0 && a.Program != nil && a.Program.LeftS != nil {
-		lead = cmp.Compare(*a.Program.LeftS, *b.Program.LeftS)
+// winner is the letter of the player that won a match of two, by all games and then by the time left, or none.
+func winner(r *match.Report) string {
+	a, b, lead := r.Players[0].Program, r.Players[1].Program, 0
+	for _, g := range r.Played {
+		lead += cmp.Compare(g.Ranks[slices.Index(g.Seats, 1)], g.Ranks[slices.Index(g.Seats, 0)])
+	}
+	if lead == 0 && a != nil && a.LeftS != nil {
+		lead = cmp.Compare(*a.LeftS, *b.LeftS)
 	}
 	return [...]string{"B", "none", "A"}[1+cmp.Compare(lead, 0)]
 }
