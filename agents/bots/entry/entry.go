@@ -6,6 +6,7 @@
 package entry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -208,12 +209,33 @@ func parseOptions(text string, known []Option, isFile func(path string) bool) (O
 	if err != nil {
 		return o, err
 	}
+	var failed error
+	last := ""
 	for _, s := range settings {
 		if err := o.parse(known, s.Key, s.Value); err != nil {
-			return o, err
+			failed, last = cmp.Or(failed, err), s.Key
 		}
 	}
-	return o, nil
+	if failed != nil {
+		failed = o.inPath(failed, text, last, isFile)
+	}
+	return o, failed
+}
+
+// inPath is the error of options, the last of which to fail has this key, if they may be parts of the path of weights:
+// where no quotes say how far it goes, and no file is there.
+func (o *Options) inPath(err error, text, last string, isFile func(path string) bool) error {
+	_, path, _ := strings.Cut(","+text, ","+WeightsOption+"=")
+	at := strings.LastIndex(path, ","+last)
+	if at <= 0 || path[0] == '"' || isFile != nil && isFile(o.Weights) {
+		return err
+	}
+	path = path[:at+1+strings.IndexByte(path[at+1:]+",", ',')]
+	if isFile == nil {
+		return fmt.Errorf("%w; a path of weights that has commas goes in quotes: weights=%.300q", err, path)
+	}
+	return fmt.Errorf("option weights: there is no file %.300s, nor %.300s; a path with commas is found as it is, or goes in "+
+		"quotes: weights=%.300q (%w)", path, o.Weights, path, err)
 }
 
 // A Setting is an option as it stands in a spec.
@@ -265,12 +287,7 @@ func (o *Options) parse(options []Option, key, value string) (err error) {
 			known[k] = option.Name
 		}
 		slices.Sort(known)
-		err := fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
-		if o.Weights != "" {
-			err = fmt.Errorf(`%w; if it is a part of the path of weights, there is no such file: `+
-				`write a path with commas as it is on the disk, or in quotes, as in weights="a,b.safetensors"`, err)
-		}
-		return err
+		return fmt.Errorf("unknown option %.40q; there are %s", key, strings.Join(known, ", "))
 	case key == WeightsOption:
 		if o.Weights = value; value == "" {
 			err = errors.New("no file is named")

@@ -2,6 +2,7 @@ package entry
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,6 +73,30 @@ func TestSplitOptions(t *testing.T) {
 		_, err := SplitOptions(text, isFile)
 		require.EqualError(t, err, want)
 	}
-	_, err = narrow.ParseOptions("weights=lr=1,batch=2/net", isFile)
-	require.ErrorContains(t, err, `unknown option "batch"; there are depth, eps, time, weights, width; if it is a part of the path`)
+}
+
+// TestPathsWithCommas that are no files: whatever the parts of a path look like, the error names the path, and the
+// quotes that it may need. A file that is there is not in doubt.
+func TestPathsWithCommas(t *testing.T) {
+	isFile := func(path string) bool { return path == "net" }
+	for text, path := range map[string]string{
+		"weights=lr=0.1,batch=2/net":               "lr=0.1,batch=2/net",
+		"depth=2,weights=lr=1,width=2/net,time=1s": "lr=1,width=2/net",
+		"weights=/runs/a,b/net,width=3":            "/runs/a,b/net",
+		"weights=a=1,b=2,depth=3,c=4/net":          "a=1,b=2,depth=3,c=4/net",
+	} {
+		first, _, _ := strings.Cut(path, ",")
+		_, err := narrow.ParseOptions(text, isFile)
+		require.ErrorContains(t, err, "option weights: there is no file "+path+", nor "+first+"; ", text)
+		require.ErrorContains(t, err, `weights="`+path+`" (`)
+		_, err = narrow.ParseOptions(text, nil) // it may not tell which files there are
+		require.ErrorContains(t, err, `weights="`+path+`"`)
+		require.NotContains(t, err.Error(), "no file")
+		_, err = narrow.ParseOptions(strings.Replace(text, path, `"`+path+`"`, 1), isFile)
+		require.NoError(t, err)
+	}
+	for _, text := range []string{"weights=net,batch=2", `weights="none",batch=2`, "batch=2,weights=none", "batch=2"} {
+		_, err := narrow.ParseOptions(text, isFile)
+		require.EqualError(t, err, `unknown option "batch"; there are depth, eps, time, weights, width`)
+	}
 }

@@ -555,6 +555,14 @@ def test_what_policies_get_is_their_own(server: Server):
             assert plain(a[0]) == plain(b[0])
     assert blockyard.evaluate(vandal, "random", game=GAME, games=2, address=server.unix).games == 2
 
+    def sloppy(obs, mask):
+        mask[:, 0] = True
+        return np.zeros(len(mask), int)
+
+    for one, other in ((sloppy, "random"), ("random", sloppy), (first, sloppy)):
+        with pytest.raises(ValueError, match="returned action 0 in row 0, which is not legal"):
+            blockyard.evaluate(one, other, game=GAME, games=2, address=server.unix)
+
 
 @pytest.mark.parametrize(("game", "mode"), pairs([GAME, "TetrisDuel-v0", "Blocking-v0"], MODES))
 def test_games_against_policies_heal(server: Server, program, tmp_path, game, mode):

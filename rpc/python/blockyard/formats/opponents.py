@@ -194,15 +194,13 @@ class Lineup:
         rest = options[found.end() :] if found else ""
         text = _path_text(rest)
         if not text.startswith(UPLOADED) and (path := text.strip('"')):
-            after = rest[len(text) :].split(",")
-            if text == path and len(after) > 1 and "=" not in after[1]:
-                how = 'write a path that contains one in quotes, as in learned:weights="a,b.safetensors"'
-                raise ValueError(f"{where}, {spec!r}: a comma separates options; {how}")
             try:
                 data = Path(path).read_bytes()
             except OSError as error:
                 if not trusted or not isinstance(error, FileNotFoundError):
-                    raise type(error)(error.errno, f"{where}, {spec!r}: {error.strerror}", path) from None
+                    how = "" if text == rest else "; a path with commas goes in quotes"
+                    said = f"{where}, {spec!r}: {error.strerror}{how}"
+                    raise type(error)(error.errno, said, path) from None
             else:
                 name = UPLOADED + hashlib.sha256(data).hexdigest()
                 sent = f"{spec.removesuffix(rest)}{name}{rest[len(text) :]}"
