@@ -101,3 +101,6 @@ def test_torch_takes_results_of_queries(server):
                 for array in vars(result).values():
                     torch.as_tensor(array)
             torch.as_tensor(env.legal_actions()[2])
+            with blockyard.BlockPool(GAME, 4, 2, address=server.unix) as pool:
+                pool.async_reset()
+                torch.as_tensor(pool.recv().env_ids)

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..formats.arguments import check_seed, derive_seed, positive
-from ..formats.opponents import Mixture, Player, has_policies, is_player, name_of
+from ..formats.opponents import MADE, Mixture, Player, has_policies, is_player, name_of
 from ..transport.address import Tls
 from ..transport.memory import StepMemory
 from ..transport.policies import checked
@@ -80,8 +80,8 @@ def evaluate(
         how = {key: value for key, value in locals().items() if key not in ("policy", "opponents")}
         return [evaluate(policy, one, **how) for one in opponents]
     if not is_player(policy):
-        want = "a callable policy(obs, mask) or a spec such as 'hand'; policies.sb3(model) makes one of a model"
-        raise TypeError(f"policy: want {want}, got {policy!r:.100}")
+        want = "a callable policy(obs, mask) or a spec such as 'hand'"
+        raise TypeError(f"policy: want {want}, got {policy!r:.100}; {MADE}")
     if isinstance(policy, str) and isinstance(opponents, Mapping) and has_policies(opponents):
         raise TypeError("opponents: a spec plays specs, or one policy at a time: pass a list instead of a mixture")
     if not isinstance(game, str):

@@ -36,6 +36,7 @@ _MODELS = {  # what a file that is named as a spec wants to be, by the end of it
     ".pt": "load {!r}, and pass a function policy(obs, mask)",
     ".pth": "load {!r}, and pass a function policy(obs, mask)",
 }
+MADE = "policies.sb3 or policies.onnx makes a policy of a model or its file"
 _RUNGS = json.loads((Path(__file__).parent / "rungs.json").read_text(encoding="utf-8"))["rungs"]
 UPLOADED = "sha256:"  # begins the name of weights that the server has by content
 
@@ -53,7 +54,7 @@ def opponents_by_seat(opponents: Opponents, seats: int, other: Seats = None) -> 
     if not isinstance(opponents, Mapping) or len({is_player(key) for key in opponents}) > 1:
         want = "a spec such as 'hand', a policy(obs, mask) or a mixture such as {'hand': 0.5, policy: 1} for all seats"
         want += " but seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat"
-        raise TypeError(f"opponents: want {want}, got {opponents!r:.100}")
+        raise TypeError(f"opponents: want {want}, got {opponents!r:.100}; {MADE}")
     if any(is_player(key) for key in opponents):
         mixture = _mixture("opponents", opponents)
         return {seat: dict(mixture) for seat in (range(1, seats) if other is None else other)}
@@ -62,7 +63,8 @@ def opponents_by_seat(opponents: Opponents, seats: int, other: Seats = None) -> 
     out = {}
     for seat, value in opponents.items():
         if isinstance(seat, bool) or not isinstance(seat, SupportsIndex) or not 0 <= operator.index(seat) < seats:
-            raise ValueError(f"opponents: no seat {seat!r}, seats are 0 to {seats - 1}")
+            how = "" if isinstance(seat, int) else f"; {MADE}"
+            raise ValueError(f"opponents: no seat {seat!r}, seats are 0 to {seats - 1}{how}")
         out[operator.index(seat)] = _mixture(f"opponents[{seat}]", value)
     if len(out) == seats:
         raise ValueError(f"opponents: all {seats} seats have an opponent, leave at least one seat to drive")
@@ -108,14 +110,14 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
         value = {value: 1.0}
     if not isinstance(value, Mapping):
         want = "a spec such as 'hand', a policy or a mixture such as {'hand': 0.5, 'random': 0.5}"
-        raise TypeError(f"{where}: want {want}, got {value!r:.100}")
+        raise TypeError(f"{where}: want {want}, got {value!r:.100}; {MADE}")
     if not value:
         raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
     if CURRICULUM in value:
         raise ValueError(f'{where}: "curriculum" is for all seats of make_vec; otherwise name one of blockyard.rungs')
     for spec, weight in value.items():
         if not is_player(spec):
-            raise TypeError(f"{where}: want specs such as 'hand' or policies, got {spec!r:.100}")
+            raise TypeError(f"{where}: want specs such as 'hand' or policies, got {spec!r:.100}; {MADE}")
         if isinstance(weight, bool) or not isinstance(weight, Real):
             raise TypeError(f"{where}[{spec!r}]: want a number as the weight of the spec, got {weight!r:.100}")
         if not 0 < weight <= sys.float_info.max:  # type: ignore[operator]

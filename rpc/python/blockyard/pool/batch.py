@@ -16,7 +16,7 @@ class PoolBatch:
     """The results of rows whose step is done.
 
     Attributes:
-        env_ids: int64 (n,), indices of the rows; read-only. The rows of a game are next to each other.
+        env_ids: int64 (n,), indices of the rows. The rows of a game are next to each other.
         obs: dict of arrays (n, ...), as of :class:`BlockVectorEnv`.
         rewards: float64 (n,).
         terminated, truncated: bool (n,).
@@ -26,7 +26,6 @@ class PoolBatch:
     __slots__ = ("env_ids", "infos", "obs", "rewards", "terminated", "truncated")
 
     def __init__(self, env_ids: NDArray[np.int64], result: StepResult) -> None:
-        env_ids.flags.writeable = False
         self.env_ids = env_ids
         self.obs: Obs
         self.obs, self.rewards, self.terminated, self.truncated, self.infos = result
