@@ -118,7 +118,7 @@ class Connection:
     def close(self) -> None:
         """Close the socket; the server frees the session. May be called again."""
         if self._broken is None:
-            self._broken = errors.ServerGoneError("the connection is closed")
+            self._broken = errors.ServerGoneError("the connection is closed, and what was made of it; create a new one")
         self._finalizer()
 
     # -- requests ---------------------------------------------------------------------

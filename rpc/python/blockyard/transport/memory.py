@@ -311,6 +311,9 @@ class RolloutBuffer:
             fields = sorted(self.__dict__.get("arrays", ()))
             raise AttributeError(f"a rollout buffer has no field {name!r}, only {fields}") from None
 
+    def __reduce__(self) -> Any:
+        raise TypeError("a rollout buffer cannot be copied or pickled: pass copies of what is in its arrays")
+
     def memory(self, t: int) -> StepMemory:
         """Return the memory of step t for reading: unlike ``buffer[t]`` this invalidates nothing."""
         return self.memories[t]

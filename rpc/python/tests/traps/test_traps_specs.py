@@ -122,6 +122,8 @@ def test_copies_continue(server: Server):
         for copying in (copy.deepcopy, pickle.dumps):
             with pytest.raises(TypeError, match=r"checkpoint.*snapshot.*clone"):
                 copying(shared)
+            with pytest.raises(TypeError, match=r"rollout buffer cannot be copied or pickled: pass copies"):
+                copying(shared.buffer(2))
     with blockyard.make_vec(GAME, opponents="hand:time=10ms", address=server.unix) as timed:
         timed.reset()
         with pytest.raises(TypeError, match=r"time=.*checkpoint.*snapshot.*clone"):
