@@ -10,7 +10,7 @@ import torch
 
 import blockyard
 from blockyard.evaluation import evaluate as evaluation
-from blockyard.evaluation.standings import Game, TwoPlayerEvaluation, report
+from blockyard.evaluation.standings import Game, Ladder, TwoPlayerEvaluation, report
 
 
 def first(obs, mask):
@@ -55,9 +55,13 @@ def test_games_are_distinct(server):
         same = report(TwoPlayerEvaluation, client, "blocking", ["a", "b"], 1, [games] * 10)
         other = [g._replace(print=13) for g in games]
         two = report(TwoPlayerEvaluation, client, "blocking", ["a", "b"], 1, [games, other, games])
+        between = np.array([(0, 1), (0, 1), (0, 2)], "<u2").tobytes()
+        ladder = report(Ladder, client, "blocking", ["a", "b", "c"], 1, [games] * 3, between=between)
     assert (same.games, sum(same.pairs), same.low, same.high) == (2, 1, 0, 1)
     assert "18 more games repeat one of them move for move, and do not count" in str(same)
     assert (two.games, sum(two.pairs)) == (4, 2)
+    assert (ladder.games, [m[2:] for m in ladder.meetings]) == (4, [(1, 0, 1), (1, 0, 1)])
+    assert "2 more games repeat one of them" in str(ladder)
 
 
 def test_what_is_drawn_tells_games_apart(server):
