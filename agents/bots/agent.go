@@ -157,7 +157,7 @@ func (a *Agent) read(options string, colon bool) (err error) {
 	case e.Fixed[a.name] != nil:
 		a.options, err = entry.ParseEps(options)
 	case a.name != "random" && a.name != "first":
-		if a.options, err = searchOf(e).ParseOptions(options, a.text.isFile()); err == nil {
+		if a.options, err = searchOf(e).ParseOptions(options, a.text.isFile); err == nil {
 			a.evaluators, err = a.text.evaluators(a.game, e, a.name, a.options.Weights)
 		}
 	case colon:
@@ -320,15 +320,13 @@ func (t Text) Read(name string) ([]byte, error) {
 	return nil, ErrUntrusted
 }
 
-// isFile says which paths exist for a text that may read files; it is nil for the text of anybody else.
-func (t Text) isFile() func(path string) bool {
-	if !t.own {
-		return nil
+// isFile says which weights there are: what is named by content, and the files of a text that may read them.
+func (t Text) isFile(path string) bool {
+	if !t.own || contentName.MatchString(path) {
+		return contentName.MatchString(path)
 	}
-	return func(path string) bool {
-		info, err := os.Stat(path)
-		return err == nil && info.Mode().IsRegular()
-	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // Portable returns the spec of an agent and its weights, named by content, as Foreign reads them elsewhere; name is
@@ -345,7 +343,7 @@ func (a *Agent) Portable() (spec, name string, data []byte, err error) {
 	}
 	name = ContentName(data)
 	_, options, _ := strings.Cut(a.Spec, ":")
-	settings, err := entry.SplitOptions(options, a.text.isFile())
+	settings, err := entry.SplitOptions(options, a.text.isFile)
 	parts := make([]string, len(settings))
 	for k, s := range settings {
 		if s.Key == entry.WeightsOption {

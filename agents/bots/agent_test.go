@@ -125,7 +125,13 @@ func TestPathsOfWeights(t *testing.T) {
 		require.Equal(t, errors.Is(missing, ErrUntrusted), errors.Is(err, ErrUntrusted), "it says which files there are")
 	}
 	_, err := Parse(g, Own("hand:ply=1,weights=missing/lr=0.1,batch=2/w.json"))
-	require.ErrorContains(t, err, "there is no file missing/lr=0.1,batch=2/w.json, nor missing/lr=0.1; ")
+	require.ErrorContains(t, err, "missing/lr=0.1 is no file here, nor is missing/lr=0.1,batch=2/w.json; ")
+	spec := "hand:weights=" + ContentName(nil) + ",plyy=1"
+	for _, text := range []Text{Own(spec), Foreign(spec, nil)} {
+		_, err = Parse(g, text)
+		require.ErrorContains(t, err, `unknown option "plyy"`)
+		require.NotContains(t, err.Error(), "quotes", "weights that are named by content are no path")
+	}
 }
 
 // TestPortable: an agent with weights means the same elsewhere, where its file is not.

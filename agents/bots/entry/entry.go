@@ -222,28 +222,24 @@ func parseOptions(text string, known []Option, isFile func(path string) bool) (O
 	return o, failed
 }
 
-// inPath is the error of options, the last of which to fail has this key, if they may be parts of the path of weights:
-// where no quotes say how far it goes, and no file is there.
+// inPath is the error of options, of which the last one that fails has this key. It is about the path of weights if they
+// may be parts of that: if no quotes say how far it goes, and its first part is no file.
 func (o *Options) inPath(err error, text, last string, isFile func(path string) bool) error {
 	_, path, _ := strings.Cut(","+text, ","+WeightsOption+"=")
 	at := strings.LastIndex(path, ","+last)
-	if at <= 0 || path[0] == '"' || isFile != nil && isFile(o.Weights) {
+	if o.Weights == "" || at <= 0 || path[0] == '"' || isFile == nil || isFile(o.Weights) {
 		return err
 	}
 	path = path[:at+1+strings.IndexByte(path[at+1:]+",", ',')]
-	if isFile == nil {
-		return fmt.Errorf("%w; a path of weights that has commas goes in quotes: weights=%.300q", err, path)
-	}
-	return fmt.Errorf("option weights: there is no file %.300s, nor %.300s; a path with commas is found as it is, or goes in "+
-		"quotes: weights=%.300q (%w)", path, o.Weights, path, err)
+	return fmt.Errorf("option weights: %.300s is no file here, nor is %.300s; a path with commas that is not here goes in "+
+		"quotes: weights=%.300q (%w)", o.Weights, path, path, err)
 }
 
 // A Setting is an option as it stands in a spec.
 type Setting struct{ Key, Value string }
 
 // SplitOptions splits a comma-separated list of key=value. A value in double quotes may have commas in it. The path of
-// weights needs no quotes if it exists as it is: it is the longest that isFile accepts. A nil isFile accepts none, as
-// it must for a text that may not tell which files there are.
+// weights needs no quotes if it exists as it is: it is the longest that isFile accepts.
 func SplitOptions(text string, isFile func(path string) bool) (settings []Setting, err error) {
 	for more := text != ""; more; {
 		end := strings.IndexAny(text, "=,")

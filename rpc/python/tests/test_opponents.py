@@ -371,10 +371,12 @@ def test_paths_of_weights(server: Server, tmp_path: Path, where: str, quoted: bo
             assert env.rollout(2, spec).steps == 2
     missing = f"{tmp_path}/{where}/none.safetensors"
     spec = f"learned:ply=1,weights={missing}"
+    with pytest.raises(blockyard.RequestError, match=r'unknown option "plyy"; there are [a-z, ]*$'):
+        blockyard.make_vec(GAME, 2, opponents=f"learned:weights={path},plyy=1", address=server.unix)
     if "," in where and not quoted:  # the error is about the path, whatever its parts look like
         with pytest.raises(FileNotFoundError, match="none.safetensors'.*a path with commas goes in quotes"):
             blockyard.make_vec(GAME, 2, opponents=spec, address=server.unix)
-        said = f'there is no file {missing}, nor .*goes in quotes: weights="'
+        said = f'is no file here, nor is {missing}; .* in quotes: weights="'
         with pytest.raises(blockyard.RequestError, match=said):
             blockyard.make_vec(GAME, 2, opponents=spec)
 
