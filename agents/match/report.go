@@ -143,10 +143,7 @@ func (r *Report) Add(played []Played) {
 			r.Seats = max(r.Seats, len(g.Seats))
 		}
 		for seat, player := range g.Seats {
-			p := &r.Players[r.index[player]]
-			if p.timed(&g, seat); g.Repeats == 0 {
-				p.add(&g, seat)
-			}
+			r.Players[r.index[player]].add(&g, seat)
 		}
 	}
 	unit := -1

@@ -63,8 +63,11 @@ type Answers struct {
 
 func (s *Standing) answers() *Answers { return cmp.Or(s.Program, &Answers{}) }
 
-// add counts a game in which the player had a seat.
+// add counts a game in which the player had a seat. Of one that repeats another, only what its program did counts.
 func (s *Standing) add(g *Played, seat int) {
+	if s.timed(g, seat); g.Repeats > 0 {
+		return
+	}
 	if slices.Index(g.Seats, g.Seats[seat]) == seat { // once, also with several seats
 		s.Games++
 		s.Turns += g.Rounds
@@ -87,7 +90,7 @@ func (s *Standing) add(g *Played, seat int) {
 	}
 }
 
-// timed counts what the player's program did in a game, also in one that repeats another.
+// timed counts what the player's program did in a game.
 func (s *Standing) timed(g *Played, seat int) {
 	if seat >= len(g.UsedMS) {
 		return
