@@ -125,7 +125,7 @@ func TestPathsOfWeights(t *testing.T) {
 		require.Equal(t, errors.Is(missing, ErrUntrusted), errors.Is(err, ErrUntrusted), "it says which files there are")
 	}
 	_, err := Parse(g, Own("hand:ply=1,weights=missing/lr=0.1,batch=2/w.json"))
-	require.ErrorContains(t, err, "missing/lr=0.1 is no file here, nor is missing/lr=0.1,batch=2/w.json; ")
+	require.ErrorContains(t, err, "missing/lr=0.1,batch=2/w.json is no file here, nor is missing/lr=0.1; ")
 	spec := "hand:weights=" + ContentName(nil) + ",plyy=1"
 	for _, text := range []Text{Own(spec), Foreign(spec, nil)} {
 		_, err = Parse(g, text)

@@ -232,7 +232,7 @@ func (o *Options) inPath(err error, text, last string, isFile func(path string) 
 	}
 	path = path[:at+1+strings.IndexByte(path[at+1:]+",", ',')]
 	return fmt.Errorf("option weights: %.300s is no file here, nor is %.300s; a path with commas that is not here goes in "+
-		"quotes: weights=%.300q (%w)", o.Weights, path, path, err)
+		"quotes: weights=%.300q (%w)", path, o.Weights, path, err)
 }
 
 // A Setting is an option as it stands in a spec.

@@ -87,7 +87,7 @@ func TestPathsWithCommas(t *testing.T) {
 	} {
 		first, _, _ := strings.Cut(path, ",")
 		_, err := narrow.ParseOptions(text, isFile)
-		require.ErrorContains(t, err, "option weights: "+first+" is no file here, nor is "+path+"; ", text)
+		require.ErrorContains(t, err, "option weights: "+path+" is no file here, nor is "+first+"; ", text)
 		require.ErrorContains(t, err, `weights="`+path+`" (`)
 		_, err = narrow.ParseOptions(strings.Replace(text, path, `"`+path+`"`, 1), isFile)
 		require.NoError(t, err)

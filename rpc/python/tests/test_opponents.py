@@ -376,7 +376,7 @@ def test_paths_of_weights(server: Server, tmp_path: Path, where: str, quoted: bo
     if "," in where and not quoted:  # the error is about the path, whatever its parts look like
         with pytest.raises(FileNotFoundError, match="none.safetensors'.*a path with commas goes in quotes"):
             blockyard.make_vec(GAME, 2, opponents=spec, address=server.unix)
-        said = f'is no file here, nor is {missing}; .* in quotes: weights="'
+        said = f'weights: {missing} is no file here, nor .* in quotes: weights="'
         with pytest.raises(blockyard.RequestError, match=said):
             blockyard.make_vec(GAME, 2, opponents=spec)
 
