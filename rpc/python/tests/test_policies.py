@@ -302,6 +302,35 @@ def test_policies_that_are_wrong(server: Server):
         blockyard.make_vec("WinTetris-v0", opponents=first, address=server.unix)
 
 
+@pytest.mark.parametrize("game", [GAME, "TetrisDuel-v0"])
+def test_after_a_policy_that_raised(server: Server, game):
+    """States and checkpoints are a way back, to the very games of before; a part of the games is not."""
+    failing = []
+
+    def sometimes(obs, mask):
+        if failing:
+            raise KeyError("mine")
+        return mask.argmax(1)
+
+    with blockyard.make_vec(game, 4, seed=1, opponents={1: sometimes}, address=server.unix) as env:
+        env.reset()
+        for _ in range(9):
+            env.step(env.action_masks.argmax(1))
+        states, data, steps = env.snapshot(), env.checkpoint(), []
+        for back in (lambda: None, lambda: env.restore(states), lambda: env.restore_checkpoint(data)):
+            back()
+            steps.append([plain(list(env.step(env.action_masks.argmax(1))[:4])) for _ in range(20)])
+            failing.append(True)
+            with pytest.raises(KeyError, match="mine"):
+                env.step(env.action_masks.argmax(1))
+            failing.clear()
+            if game == "TetrisDuel-v0":  # moves were made before the policy was asked
+                env.restore(states[:3], [0, 1, 2])
+                with pytest.raises(blockyard.OpponentError, match=r"reset\(\) all games, or restore\(\)"):
+                    env.step(env.action_masks.argmax(1))
+        assert steps[1] == steps[0] == steps[2]
+
+
 def test_a_pool(server: Server):
     """The same bytes as an environment, game by game."""
     opponents = {1: {"random": 0.5, last: 0.5}}

@@ -20,7 +20,7 @@ class Policies:
 
     Attributes:
         by_name: those that play now, or may in later episodes; the others are forgotten.
-        broken: whether moves have been made, and what the step returns is not known: only a reset of all games helps.
+        broken: whether moves have been made, and what the step returns is not known: all games must be reset or restored.
     """
 
     def __init__(self, spec: GameSpec, packed: bool) -> None:
@@ -68,7 +68,8 @@ class Policies:
     def check(self) -> None:
         """Refuse a step after one that failed in the middle."""
         if self.broken:
-            raise OpponentError("a policy or the server has failed in the middle of a step: reset() all games")
+            what = "a policy or the server has failed in the middle of a step"
+            raise OpponentError(f"{what}: reset() all games, or restore() their states or a checkpoint")
 
     @contextmanager
     def moving(self) -> Iterator[None]:

@@ -175,7 +175,7 @@ class Engine:
     def resume(self, memory: StepMemory) -> None:
         """Make a position of a checkpoint the current one; the first reset returns it."""
         self._seeded[:] = True
-        self.first_seed = None
+        self.first_seed, self.opponents.policies.broken = None, False
         self.show(memory)
         self.resumed = (memory, memory.generation)
 
@@ -186,7 +186,10 @@ class Engine:
         rows = np.ascontiguousarray(states)
         if rows.dtype != np.uint8 or rows.shape != (len(ids), width):
             raise ValueError(f"states: want uint8 ({len(ids)}, {width}), got {rows.dtype} {rows.shape}")
-        return self._changed(self.transport.restore, ids, rows, reseed)
+        shown = self._changed(self.transport.restore, ids, rows, reseed)
+        if self.opponents.policies.broken and len(np.unique(ids)) == self.batch.num_games:
+            self.opponents.policies.broken = False
+        return shown
 
     def clone(self, src: Ids, dst: Ids, reseed: int | None) -> Shown:
         """Copy states; see :meth:`BlockVectorEnv.clone`."""
