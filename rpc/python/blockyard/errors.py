@@ -107,7 +107,7 @@ class CheckpointError(BlockyardError, ValueError):
 
 
 class OpponentError(BlockyardError, RuntimeError):
-    """An opponent on the server failed in the middle of a step; reset all environments, or restore them, to continue."""
+    """An opponent on the server failed in the middle of a step; reset or restore all environments to continue."""
 
 
 class BusyError(BlockyardError):

@@ -446,9 +446,10 @@ def test_a_curriculum(server: Server):
         data, places = env.checkpoint(), infos["rung"].copy()
         for _ in range(3):
             env.step(strong(env))
-        with blockyard.make_vec(GAME, 6, opponents="curriculum", address=server.unix, checkpoint=data) as again:
-            assert again.reset()[1]["rung"].tolist() == places.tolist()
-            assert again.opponent_stats() == stats
+        for given in ("curriculum", "random", dict.fromkeys(rungs, 1)):  # who plays is taken from the checkpoint
+            with blockyard.make_vec(GAME, 6, opponents=given, address=server.unix, checkpoint=data) as again:
+                assert again.reset()[1]["rung"].tolist() == places.tolist()
+                assert again.opponent_stats() == stats
     for part in ({1: "curriculum"}, {"curriculum": 1, "random": 1}):
         with pytest.raises(ValueError, match="for all seats of make_vec; otherwise name one"):
             blockyard.make_vec(GAME, 2, opponents=part, address=server.unix)

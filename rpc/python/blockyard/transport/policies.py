@@ -20,7 +20,7 @@ class Policies:
 
     Attributes:
         by_name: those that play now, or may in later episodes; the others are forgotten.
-        broken: whether moves have been made, and what the step returns is not known: all games must be reset or restored.
+        broken: whether moves were made, and what the step returns is not known: all games must be reset or restored.
     """
 
     def __init__(self, spec: GameSpec, packed: bool) -> None:
