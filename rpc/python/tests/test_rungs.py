@@ -47,6 +47,16 @@ def test_the_weakest_loses_to_the_strongest():
     assert blockyard.evaluate(found[-1], found[0], game="BlockBattle-v0", games=40, seed=5).score > 0.9
 
 
+@pytest.mark.parametrize(("game", "agent"), [("BlockBattle-v0", "terms6"), ("Blocking-v0", "greedy")])
+def test_where_other_agents_stand(game, agent):
+    """The README says: above the fifth rung, and below the baseline of one ply."""
+    rung, baseline = (blockyard.rungs(game)[k] for k in (4, -1))
+    above, below = blockyard.evaluate(f"{agent}:ply=1", [rung, baseline], game=game, games=40, seed=6)
+    assert (above.low > 0.5, below.high < 0.5) == (True, True), (above, below)
+    readme = re.sub(r"\s+", " ", (PAGE.parents[1] / "README.md").read_text(encoding="utf-8"))
+    assert "`terms6` and `greedy` evaluate positions by a few terms: they are above the fifth of" in readme
+
+
 @pytest.mark.parametrize("game", ["WinTetris-v0", "chess"])
 def test_games_without_are_refused(game):
     with pytest.raises(ValueError, match="no rungs for"):
