@@ -54,7 +54,7 @@ def test_where_other_agents_stand(game, agent):
     above, below = blockyard.evaluate(f"{agent}:ply=1", [rung, baseline], game=game, games=40, seed=6)
     assert (above.low > 0.5, below.high < 0.5) == (True, True), (above, below)
     readme = re.sub(r"\s+", " ", (PAGE.parents[1] / "README.md").read_text(encoding="utf-8"))
-    assert "`terms6` and `greedy` evaluate positions by a few terms: they are above the fifth of" in readme
+    assert "`terms6` and `greedy` evaluate positions by a few terms: with `ply=1` they are above the fifth of" in readme
 
 
 @pytest.mark.parametrize("game", ["WinTetris-v0", "chess"])
