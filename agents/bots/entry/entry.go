@@ -222,8 +222,8 @@ func parseOptions(text string, known []Option, isFile func(path string) bool) (O
 	return o, failed
 }
 
-// inPath is the error of options, of which the last one that fails has this key. It is about the path of weights if they
-// may be parts of that: if no quotes say how far it goes, and its first part is no file.
+// inPath is the error of options, of which the last one that fails has this key. It is about the path of weights if
+// they may be parts of that: if no quotes say how far it goes, and its first part is no file.
 func (o *Options) inPath(err error, text, last string, isFile func(path string) bool) error {
 	_, path, _ := strings.Cut(","+text, ","+WeightsOption+"=")
 	at := strings.LastIndex(path, ","+last)
@@ -231,8 +231,8 @@ func (o *Options) inPath(err error, text, last string, isFile func(path string) 
 		return err
 	}
 	path = path[:at+1+strings.IndexByte(path[at+1:]+",", ',')]
-	return fmt.Errorf("option weights: %.300s is no file here, nor is %.300s; a path with commas that is not here goes in "+
-		"quotes: weights=%.300q (%w)", path, o.Weights, path, err)
+	return fmt.Errorf("option weights: %.300s is no file here, nor is %.300s; a path with commas that is not here "+
+		"goes in quotes: weights=%.300q (%w)", path, o.Weights, path, err)
 }
 
 // A Setting is an option as it stands in a spec.
