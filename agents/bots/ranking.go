@@ -232,6 +232,8 @@ func (a *Agent) Ranker() (_ *Ranker, err error) {
 	case a.name == "hand":
 		r.Unit = "points of the hand-tuned baseline" + onlyHere
 	case a.name != "learned":
+	case e.Learned.Others[output] != nil:
+		r.Unit = output + onlyHere
 	case e.Learned.Unit != "":
 		r.Unit = e.Learned.Unit
 	case output == logOdds:

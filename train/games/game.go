@@ -53,6 +53,9 @@ type Game struct {
 type Solo struct {
 	Discount float64 // per choice
 	Unit     float64 // reward of a point of Score
+	// Survival, if set, makes the network learn whether the game goes on, in the place of points: the discounted chance
+	// of that. It is what the file of such a network says of its output, the logit of that chance.
+	Survival string
 	// Planner, if set, makes the policy of training, without a net by the baseline. A wider one compares more plans.
 	Planner func(net *mlp.Net, width int) Plan
 }

@@ -7,16 +7,17 @@ import (
 )
 
 // WinTetris is trained on lines, with the clock's obstacles in the way of every piece; WinTetrisPaper10 and
-// WinTetrisPaper20 are trained without these.
+// WinTetrisPaper20 are trained without these, and on survival, since rows are as many as pieces allow.
 var (
-	WinTetris        = trainWinTetris(wintetris.Game)
-	WinTetrisPaper10 = trainWinTetris(wintetris.Paper10Game)
-	WinTetrisPaper20 = trainWinTetris(wintetris.Paper20Game)
+	WinTetris        = trainWinTetris(wintetris.Game, "")
+	WinTetrisPaper10 = trainWinTetris(wintetris.Paper10Game, wintetrisbot.Survival)
+	WinTetrisPaper20 = trainWinTetris(wintetris.Paper20Game, wintetrisbot.Survival)
 )
 
-func trainWinTetris(g *env.Game) *Game {
+func trainWinTetris(g *env.Game, survival string) *Game {
 	return tune(New(g, wintetrisbot.Entry), func(t *Game) {
-		t.Damage, t.Solo = scatterWinTetris, &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit}
+		t.Damage = scatterWinTetris
+		t.Solo = &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit, Survival: survival}
 	})
 }
 

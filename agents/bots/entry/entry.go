@@ -69,6 +69,8 @@ type Learned struct {
 	Files  fs.FS  // contains the weights that are shipped with the programs
 	File   string // path of the weights in Files; the file may be missing
 	New    func(*mlp.Net) (Evaluator, error)
+	// Others are, in the place of New, for networks whose file says this of their output.
+	Others map[string]func(*mlp.Net) (Evaluator, error)
 	Unit   string // what a value of the game's own search with this Evaluator means; "" if it is what the network gives
 }
 

@@ -3,8 +3,10 @@
 package wintetrisbot
 
 import (
+	"cmp"
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"slices"
 	"unsafe"
@@ -32,7 +34,9 @@ var Entry = &entry.Entry{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Except:   []string{wintetris.TickGame.Name}, // its actions are keys
 		Files:    shipped, File: "weights/wintetris.safetensors",
-		New:  func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		Others: map[string]func(*mlp.Net) (entry.Evaluator, error){
+			Survival: func(n *mlp.Net) (entry.Evaluator, error) { return NewSurvivor(n) }},
 		Unit: "0.1 is a completed row; a row counts 3 % less for every piece that it is later",
 	},
 	Others: []entry.Other{
@@ -41,7 +45,7 @@ var Entry = &entry.Entry{
 		{Name: "dellacherie", New: func() entry.Evaluator { return &Dellacherie }},
 	},
 	Search: &entry.Search{
-		Options:  []entry.Option{{Name: "parts", Max: MaxParts}},
+		Options:  []entry.Option{{Name: "parts", Max: MaxParts}, {Name: "width", Max: wintetris.MaxMoves}},
 		New:      newAgent,
 		Ranker:   newRanker,
 		Stateful: true, // a solver follows one piece over many ticks
@@ -59,6 +63,15 @@ func newAgent(g *env.Game, j entry.Evaluator, o entry.Options) (env.Agent, error
 	case g != wintetris.TickGame:
 		return nil, fmt.Errorf("option parts: %s has the rules' own number; only %s leaves it to the agent",
 			g.Name, wintetris.TickGame.Name)
+	}
+	width := o.Numbers["width"]
+	if s, ok := j.(*Survivor); ok {
+		s.rows, s.width = wintetris.Height, cmp.Or(width, s.width)
+		if g == wintetris.Paper10Game {
+			s.rows = wintetris.Paper10.Rows()
+		}
+	} else if width > 0 {
+		return nil, errors.New("option width: only a network that was trained on survival looks beyond some places")
 	}
 	return NewAgent(NewSolver(j.(Rater), parts)), nil
 }

@@ -136,6 +136,21 @@ func Features(f *wintetris.Field, out []float32) {
 	withHeights(f, &h, out)
 }
 
+// after writes the features of f with b in its place, and returns the rows that it completes. heights are those of f.
+func after(f *wintetris.Field, heights *[wintetris.Width]int8, b wintetris.Block, out []float32) (rows int) {
+	g := *f
+	if rows = g.Put(b); rows > 0 {
+		Features(&g, out)
+		return rows
+	}
+	tall := *heights
+	for _, c := range b.Cells() { // mostly on top of its columns, near the ceiling below something
+		tall[c[0]] = max(tall[c[0]], int8(c[1]+1))
+	}
+	withHeights(&g, &tall, out)
+	return 0
+}
+
 // withHeights is Features where the heights of the columns are known.
 func withHeights(f *wintetris.Field, h *[wintetris.Width]int8, out []float32) {
 	out = out[:Len]
@@ -243,12 +258,10 @@ func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, 
 
 // one is Rate where the next piece is not known.
 func (l *Learned) one(f *wintetris.Field, moves []wintetris.Block, out []float64) {
+	n, heights := len(moves), f.Heights()
 	for i, m := range moves {
-		g := *f
-		l.rows[i] = float32(g.Put(m))
-		Features(&g, l.x[i*Len:(i+1)*Len])
+		l.rows[i] = float32(after(f, &heights, m, l.x[i*Len:(i+1)*Len]))
 	}
-	n := len(moves)
 	l.net.Forward(l.x[:n*Len], n, l.v[:n])
 	for i, v := range l.v[:n] {
 		out[i] = Unit*float64(l.rows[i]) + Discount*float64(v)
@@ -262,18 +275,7 @@ func (l *Learned) best(g *wintetris.Field, at wintetris.Block) float64 {
 		if !q.Inside() {
 			continue
 		}
-		h := *g
-		rows := h.Put(q)
-		if x := l.x[n*Len : (n+1)*Len]; rows > 0 {
-			Features(&h, x)
-		} else {
-			tall := heights
-			for _, c := range q.Cells() { // mostly on top of its columns, near the ceiling below something
-				tall[c[0]] = max(tall[c[0]], int8(c[1]+1))
-			}
-			withHeights(&h, &tall, x)
-		}
-		l.rows[n] = float32(rows)
+		l.rows[n] = float32(after(g, &heights, q, l.x[n*Len:(n+1)*Len]))
 		n++
 	}
 	l.net.Forward(l.x[:n*Len], n, l.v[:n])

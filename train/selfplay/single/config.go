@@ -46,6 +46,9 @@ func Default(g *games.Game) Config {
 		},
 		Keep: 1, DeepWidth: 6, Lambda: 0.5, Rate: 1e-3, RateEnd: 2e-5, Longest: 200, GateGames: 64, GateSteps: 5000,
 	}
+	if g.Solo != nil && g.Solo.Survival != "" { // 80 million placements, those of gates included
+		c.Iterations, c.Gates, c.GateGames = 860, 4, 16
+	}
 	if g.Solo != nil && g.Solo.Planner != nil {
 		c.Discount = 0.9995 // without one, it takes more turns for as many points
 		c.Hidden, c.Rounds, c.Keep, c.Iterations, c.Mean = []int{64}, 32, 24, 400, 15

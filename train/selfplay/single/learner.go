@@ -1,6 +1,7 @@
 package single
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,10 +23,11 @@ type learner struct {
 
 // Notes implements selfplay.Algorithm: λ, the discount, and what an output of the network means.
 func (c *Config) Notes(r *selfplay.Run) map[string]string {
+	points := fmt.Sprintf("discounted points to come, each %g", r.Game.Solo.Unit)
 	return map[string]string{
 		"lambda":   strconv.FormatFloat(c.Lambda, 'g', -1, 64),
 		"discount": strconv.FormatFloat(c.discount(r.Game), 'g', -1, 64),
-		"output":   fmt.Sprintf("discounted points to come, each %g", r.Game.Solo.Unit),
+		"output":   cmp.Or(r.Game.Solo.Survival, points),
 	}
 }
 
@@ -33,7 +35,7 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 func (c *Config) Stage(r *selfplay.Run) string {
 	switch {
 	case r.Game.Solo.Planner == nil:
-		return "points"
+		return map[bool]string{true: "points", false: "survival"}[r.Game.Solo.Survival == ""]
 	case r.Progress() < c.Warm:
 		return "points, the baseline plans"
 	}
@@ -47,7 +49,11 @@ func (c *Config) Next(_ *selfplay.Run, last selfplay.Learner) (selfplay.Learner,
 
 // Start implements selfplay.Algorithm. The net has random weights if from is nil.
 func (c *Config) Start(r *selfplay.Run, from *mlp.Net, _ *selfplay.State) (selfplay.Learner, error) {
-	v, err := selfplay.NewValue(r, network.Config{Loss: network.Square}, meanPrefix, from)
+	loss := network.Square
+	if r.Game.Solo.Survival != "" {
+		loss = network.Logistic
+	}
+	v, err := selfplay.NewValue(r, network.Config{Loss: loss}, meanPrefix, from)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +117,9 @@ func (l *learner) collect() {
 		s := &l.kept[k]
 		if k < len(l.kept)-last {
 			s.Evaluate(l.Now)
+			for i := range s.Steps {
+				s.Steps[i].Value = worth(l.Run.Game, s.Steps[i].Value)
+			}
 		}
 		returns(s.Steps, float32(l.config.Lambda), float32(l.config.discount(l.Run.Game)), y, ok)
 		for i := range s.Steps {

@@ -3,6 +3,7 @@ package single
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
@@ -58,11 +59,29 @@ func (p *policy) Cut(s *selfplay.Slot)   { s.Notes.(*steps).Cut() }
 
 func (p *policy) End(s *selfplay.Slot) {
 	notes := s.Notes.(*steps)
+	if p.Game.Solo.Survival != "" {
+		notes.End(0)
+		return
+	}
 	notes.End(p.reward(s.State.Score(0) - notes.points))
 }
 
-// reward is the worth of points made by one choice.
-func (p *policy) reward(points int) float32 { return float32(p.Game.Solo.Unit * float64(points)) }
+// reward is the worth of points made by one choice, after which the game goes on. Where survival counts, it is the same
+// for each, such that a game without an end has the value 1.
+func (p *policy) reward(points int) float32 {
+	if p.Game.Solo.Survival != "" {
+		return float32(1 - p.config.discount(p.Game))
+	}
+	return float32(p.Game.Solo.Unit * float64(points))
+}
+
+// worth is the value that an output of the network stands for.
+func worth(g *games.Game, out float32) float32 {
+	if g.Solo.Survival != "" {
+		return float32(1 / (1 + math.Exp(-float64(out))))
+	}
+	return out
+}
 
 // Choose implements selfplay.Policy. It makes one choice and notes the afterstate.
 func (p *policy) Choose(s *selfplay.Slot, _ int) env.Action {
@@ -80,7 +99,7 @@ func (p *policy) Choose(s *selfplay.Slot, _ int) env.Action {
 		return p.Root.Legal[0]
 	}
 	own := p.Game.Own
-	notes.Add(afterstate.Step{Value: p.Root.Out[k], Reward: reward}, p.Root.X[k*own:(k+1)*own])
+	notes.Add(afterstate.Step{Value: worth(p.Game, p.Root.Out[k]), Reward: reward}, p.Root.X[k*own:(k+1)*own])
 	return p.Root.Legal[p.Root.Choice[k]]
 }
 
@@ -91,7 +110,7 @@ func (p *policy) greedy(s env.State) (best int, reward float32) {
 	discount, most := float32(p.config.discount(p.Game)), float32(0)
 	for k, next := range p.Root.States[:p.Root.Live] {
 		r := p.reward(next.Score(0) - s.Score(0))
-		if w := r + discount*p.Root.Out[k]; best < 0 || w > most {
+		if w := r + discount*worth(p.Game, p.Root.Out[k]); best < 0 || w > most {
 			best, most, reward = k, w, r
 		}
 	}

@@ -2,12 +2,14 @@ package single
 
 import (
 	"context"
+	"math"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -47,12 +49,45 @@ func same(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
-	one, three := open(t, games.WinTetris, tiny(), 1), open(t, games.WinTetris, tiny(), 3)
-	require.NoError(t, one.Go(t.Context(), nil))
-	require.NoError(t, three.Go(t.Context(), nil))
-	same(t, one, three)
-	require.Equal(t, 2, one.Counts.Gated)
-	require.NotZero(t, one.Counts.Games)
+	for _, g := range []*games.Game{games.WinTetris, games.WinTetrisPaper10} {
+		one, three := open(t, g, tiny(), 1), open(t, g, tiny(), 3)
+		require.NoError(t, one.Go(t.Context(), nil))
+		require.NoError(t, three.Go(t.Context(), nil))
+		same(t, one, three)
+		require.Equal(t, 2, one.Counts.Gated)
+		require.NotZero(t, one.Counts.Games)
+	}
+}
+
+// TestSurvival: targets are chances, also of rollouts that are kept; rows count nothing, and only an end is 0.
+func TestSurvival(t *testing.T) {
+	conf := tiny()
+	conf.Keep, conf.Lambda = 3, 1
+	r := open(t, games.WinTetrisPaper10, conf, 1)
+	require.NoError(t, r.Go(t.Context(), nil))
+	l := learnerOf(r)
+	require.Equal(t, wintetrisbot.Survival, conf.Notes(r)["output"])
+	ends := 0
+	for k := range l.kept {
+		s := &l.kept[k]
+		y, ok := make([]float32, len(s.Steps)), make([]bool, len(s.Steps))
+		returns(s.Steps, 1, 0.97, y, ok)
+		left := math.MinInt // choices that go on before the end, if it is known
+		for i := len(s.Steps) - 1; i >= 0; i-- {
+			require.True(t, s.Steps[i].Value >= 0 && s.Steps[i].Value <= 1)
+			left++
+			if s.Steps[i].Ended {
+				left = 0
+				ends++
+			} else if s.Steps[i].Cut {
+				left = math.MinInt
+			}
+			if left >= 0 {
+				require.InDelta(t, 1-math.Pow(0.97, float64(left)), y[i], 1e-5)
+			}
+		}
+	}
+	require.NotZero(t, ends)
 }
 
 func TestAResumedRunGoesOnAsBefore(t *testing.T) {

@@ -1,0 +1,82 @@
+package wintetrisbot
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/env"
+	"blockyard/env/wintetris"
+)
+
+// TestSurvivorAsPlayed: the chances are those of positions that are played out, with each kind of next piece.
+func TestSurvivorAsPlayed(t *testing.T) {
+	rng, net := rand.New(rand.NewPCG(3, 1)), randomNet(t)
+	judge := func(f *wintetris.Field) float64 {
+		x, v := make([]float32, Len), make([]float32, 1)
+		Features(f, x)
+		net.Forward(x, 1, v)
+		return chance(v[0])
+	}
+	for _, g := range []*env.Game{wintetris.Paper10Game, wintetris.Paper20Game} {
+		survivor, err := NewSurvivor(net)
+		require.NoError(t, err)
+		survivor.rows = g.New(1).(*wintetris.State).Mode.Rows()
+		s := g.New(1).(*wintetris.State)
+		s.Reset(1)
+		for range 30 {
+			if s.Acting() == 0 {
+				s.Reset(rng.Uint64())
+			}
+			worth := map[env.Action]float64{}
+			best := func(at *wintetris.State) (most float64) { // after the best choice, and 0 if each ends the game
+				for _, a := range at.Legal(0, nil) {
+					next := *at
+					if next.Step(env.Alone(0, a)); next.Acting() != 0 {
+						most = max(most, judge(&next.Field))
+					}
+				}
+				return most
+			}
+			var moves []wintetris.Block
+			for _, m := range s.Field.Drops(s.Piece.Kind, nil) {
+				next := *s
+				if next.Step(env.Alone(0, m.Action())); next.Acting() == 0 {
+					continue
+				}
+				moves = append(moves, m)
+				for kind := range uint8(wintetris.Kinds) {
+					next.Piece.Kind = kind
+					worth[m.Action()] += best(&next) / wintetris.Kinds
+				}
+			}
+			out := make([]float64, len(moves))
+			survivor.width = wintetris.MaxMoves
+			survivor.Rate(&s.Field, moves, unknown, out)
+			for i, m := range moves {
+				require.InDelta(t, worth[m.Action()], out[i], 1e-6)
+			}
+			survivor.width = 1
+			flat := make([]float64, len(moves))
+			survivor.Rate(&s.Field, moves, unknown, flat)
+			survivor.width = 3
+			some := make([]float64, len(moves))
+			survivor.Rate(&s.Field, moves, unknown, some)
+			deep := 0
+			for i := range moves {
+				next := s.Field
+				next.Put(moves[i])
+				require.InDelta(t, judge(&next)-1, flat[i], 1e-6)
+				if some[i] == out[i] {
+					deep++
+				} else {
+					require.InDelta(t, flat[i], some[i], 0)
+				}
+			}
+			require.Equal(t, min(3, len(moves)), deep, "the best three are looked beyond")
+			legal := s.Legal(0, nil)
+			s.Step(env.Alone(0, legal[rng.IntN(len(legal))]))
+		}
+	}
+}
