@@ -29,12 +29,7 @@ func (t Text) evaluators(g *env.Game, e *entry.Entry, agent, file string) (evalu
 		return evaluators{create: func() (entry.Evaluator, error) { return e.Baseline.New(w), nil }}, err
 	case "learned":
 		net, facts, err := e.ReadNet(g, t.Read, file)
-		create := func() (entry.Evaluator, error) {
-			if other := e.Learned.Others[facts.Notes["output"]]; other != nil {
-				return other(net.Clone())
-			}
-			return e.Learned.New(net.Clone())
-		}
+		create := func() (entry.Evaluator, error) { return e.Learned.Over(net.Clone(), facts) }
 		return evaluators{create: create, net: net, output: facts.Notes["output"]}, err
 	}
 	if file != "" {

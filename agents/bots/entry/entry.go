@@ -74,6 +74,14 @@ type Learned struct {
 	Unit   string // what a value of the game's own search with this Evaluator means; "" if it is what the network gives
 }
 
+// Over returns the Evaluator over a network whose file has these facts.
+func (l *Learned) Over(net *mlp.Net, f mlp.Facts) (Evaluator, error) {
+	if other := l.Others[f.Notes["output"]]; other != nil {
+		return other(net)
+	}
+	return l.New(net)
+}
+
 // An Other is a further agent: its name in specs, and an Evaluator that needs no weights.
 type Other struct {
 	Name string

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry"
+	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -79,4 +81,26 @@ func TestSurvivorAsPlayed(t *testing.T) {
 			s.Step(env.Alone(0, legal[rng.IntN(len(legal))]))
 		}
 	}
+}
+
+// TestSurvivorByItsFile: what the file of a network says of its output decides who plays by it, in whatever game.
+func TestSurvivorByItsFile(t *testing.T) {
+	net := randomNet(t)
+	facts := mlp.Facts{Notes: map[string]string{"output": Survival}}
+	for g, rows := range map[*env.Game]int{wintetris.Paper10Game: 10, wintetris.Paper20Game: 20, wintetris.Game: 20} {
+		judge, err := Entry.Learned.Over(net, facts)
+		require.NoError(t, err)
+		for width, want := range []int{5, 1, 2} { // 0 is the default
+			_, err = Entry.Search.New(g, judge, entry.Options{Numbers: map[string]int{"width": width}})
+			require.NoError(t, err)
+			survivor := judge.(*Survivor)
+			require.Equal(t, []int{rows, want}, []int{survivor.rows, survivor.width})
+			survivor.width = 5
+		}
+	}
+	judge, err := Entry.Learned.Over(net, mlp.Facts{})
+	require.NoError(t, err)
+	require.IsType(t, &Learned{}, judge)
+	_, err = Entry.Search.New(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": 2}})
+	require.ErrorContains(t, err, "option width: only a network that was trained on survival")
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/agents/mlp"
 	"blockyard/datasets/program/capi"
 	"blockyard/env/wintetris"
 )
@@ -251,11 +252,15 @@ func (s *settings) set(name, value string) error {
 // rater creates the evaluator of the settings and loads its weights.
 func (s *settings) rater() (wintetrisbot.Rater, error) {
 	if s.evaluator == "learned" {
-		net, err := wintetrisbot.Entry.LoadNet(wintetris.Game, s.weights)
+		net, facts, err := wintetrisbot.Entry.ReadNet(wintetris.Game, mlp.ReadFile, s.weights)
 		if err != nil {
 			return nil, err
 		}
-		return wintetrisbot.NewLearned(net)
+		e, err := wintetrisbot.Entry.Learned.Over(net, facts)
+		if err != nil {
+			return nil, err
+		}
+		return e.(wintetrisbot.Rater), nil
 	}
 	w, err := wintetrisbot.Entry.Baseline.Load(s.weights)
 	if err != nil {
