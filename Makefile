@@ -23,7 +23,7 @@ export UV_CONSTRAINT = $(CONSTRAINTS)
 export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo data network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels arena docs release reproduce serve clean
+.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo data network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels playground docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -215,12 +215,12 @@ binaries: ## the four programs for five platforms, in bin/; CHECK=1 builds them 
 wheels: $(VENV)/ok ## the Python package for five platforms, in rpc/python/dist/
 	$(PY) -m pip install --quiet hatchling twine ziglang && $(PY) rpc/python/wheels.py
 
-arena: ## the games to play, and records to watch, as pages that need no server, in bin/arena/
+playground: ## the games to play, and records to watch, as pages that need no server, in bin/playground/
 	mkdir -p bin
-	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/arena.wasm ./agents/play/arena
-	$(GO) run ./agents/play/arena bin/arena.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/arena
-	cp LICENSE .github/NOTICES bin/arena/
-	@echo bin/arena/index.html
+	GOOS=js GOARCH=wasm CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags='-s -w' -o bin/playground.wasm ./agents/play/playground
+	$(GO) run ./agents/play/playground bin/playground.wasm "$$($(GO) env GOROOT)/lib/wasm/wasm_exec.js" bin/playground
+	cp LICENSE .github/NOTICES bin/playground/
+	@echo bin/playground/index.html
 
 docs: $(VENV)/docs ## the documentation site, in rpc/python/site/; warnings and broken links are errors
 	cd rpc/python && NO_MKDOCS_2_WARNING=1 $(abspath $(PY)) -m mkdocs build --strict --quiet

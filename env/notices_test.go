@@ -48,7 +48,7 @@ type notice struct{ kind, text string }
 // further is a notice that comes with a license.
 const further = "Notices"
 
-// NOTICES has the license and the notices of everything that the programs, the library and the pages of the arena
+// NOTICES has the license and the notices of everything that the programs, the library and the pages of the playground
 // link on any platform. The wheel, the image and the archives of a release have a copy of it. BLOCKYARD_UPDATE=1 writes
 // it again.
 func TestNotices(t *testing.T) {
@@ -103,7 +103,7 @@ func linkedModules(t *testing.T) map[string]*linked {
 	for _, platform := range builds {
 		packages := []string{"./rpc", "./rpc/blockyard", "./rpc/library", "./agents", "./train", "./datasets"}
 		if platform == "js/wasm" {
-			packages = []string{"./agents/play/arena"}
+			packages = []string{"./agents/play/playground"}
 		}
 		system, machine, _ := strings.Cut(platform, "/")
 		for _, cgo := range []string{"0", "1"} {

@@ -25,7 +25,7 @@ var once = []owner{
 		"limits of time, size and connections are set, and the Host and Origin of every request are checked, in one place"},
 	{"net/http/httptest.NewServer", "datasets/program/web/webtest", "it is for tests, and checks no Host"},
 	{"os.Stdout", "datasets/program " + children, streams},
-	{"os.Stderr", "datasets/program agents/submit agents/play/arena rpc/library " + children, streams},
+	{"os.Stderr", "datasets/program agents/submit agents/play/playground rpc/library " + children, streams},
 	{"fmt.Print fmt.Printf fmt.Println", children, streams},
 	{"blockyard/env/ansi.Styled", "env/ansi datasets/program datasets/commands agents/commands agents/play/human agents/contest/dropblox",
 		"only colours and screens of our own go around an ansi.Writer"},

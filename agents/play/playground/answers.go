@@ -1,6 +1,6 @@
-// Command arena makes web pages that need no server, on which people play against the agent "learned", watch records
-// and analyse them. Built for js/wasm, it is the program in the pages that answers their requests. Built for anything
-// else, it writes the folder of the pages; see "make arena".
+// Command playground makes web pages that need no server, on which people play against the agent "learned", watch
+// records and analyse them. Built for js/wasm, it is the program in the pages that answers their requests. Built for
+// anything else, it writes the folder of the pages; see "make playground".
 package main
 
 import (

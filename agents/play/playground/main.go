@@ -24,11 +24,11 @@ var page embed.FS
 
 func main() {
 	if len(os.Args) != 4 {
-		fmt.Fprintln(os.Stderr, "usage: arena PROGRAM.wasm WASM_EXEC.js FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: playground PROGRAM.wasm WASM_EXEC.js FOLDER")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1], os.Args[2], os.Args[3]); err != nil {
-		fmt.Fprintln(os.Stderr, "arena:", err)
+		fmt.Fprintln(os.Stderr, "playground:", err)
 		os.Exit(1)
 	}
 }
@@ -61,8 +61,8 @@ func write(program, support, folder string) error {
 		return err
 	}
 	files["program.js"] = "const program = " + string(data) + ";\n"
-	script, err1 := page.ReadFile("page/arena.js")
-	style, err2 := page.ReadFile("page/arena.css")
+	script, err1 := page.ReadFile("page/playground.js")
+	style, err2 := page.ReadFile("page/playground.css")
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}

@@ -31,20 +31,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// folder builds the arena as "make arena" does. BLOCKYARD_ARENA names one that is built already.
+// folder builds the playground as "make playground" does. BLOCKYARD_PLAYGROUND names one that is built already.
 func folder(t *testing.T) string {
-	if built := os.Getenv("BLOCKYARD_ARENA"); built != "" {
+	if built := os.Getenv("BLOCKYARD_PLAYGROUND"); built != "" {
 		return built
 	}
 	dir := t.TempDir()
-	wasm := filepath.Join(dir, "arena.wasm")
+	wasm := filepath.Join(dir, "playground.wasm")
 	build := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", wasm, ".")
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
 	root, err := exec.Command("go", "env", "GOROOT").Output()
 	require.NoError(t, err)
-	pages := filepath.Join(dir, "arena")
+	pages := filepath.Join(dir, "playground")
 	require.NoError(t, write(wasm, filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), pages))
 	packed, err := pack(filepath.Join(pages, "program.js"))
 	require.NoError(t, err)
@@ -54,8 +54,8 @@ func folder(t *testing.T) string {
 	return pages
 }
 
-// TestArena plays every game to its end on a page from the disk, where the program in it plays as this one does.
-func TestArena(t *testing.T) {
+// TestPlayground plays every game to its end on a page from the disk, where the program in it plays as this one does.
+func TestPlayground(t *testing.T) {
 	pages := folder(t)
 	b := webtest.Open(t, http.NotFoundHandler())
 	b.Home = "file://" + pages + "/"
@@ -156,7 +156,7 @@ func played(b *webtest.Tab, g *env.Game) *record.Record {
 	}, 10)`)
 	b.Await("!document.querySelector('#over').hidden")
 	b.Shot(g.Name + "-over")
-	b.Text("void arena('api/record').then((r) => r.json()).then((text) => { window.record = text; })")
+	b.Text("void playground('api/record').then((r) => r.json()).then((text) => { window.record = text; })")
 	b.Await("window.record")
 	text := b.Text("window.record")
 	r, err := record.NewReader(g.Name, strings.NewReader(text))
@@ -252,7 +252,7 @@ func moves(b *webtest.Tab) {
 			b.Text(fmt.Sprintf(`(window.got = null, void (async () => {
 				const got = [];
 				for (let turn = %d; turn < %d; turn++) for (const agent of ['hand', 'learned']) {
-					got.push(await (await arena('api/analysis', {id: %q, turn, agent})).text());
+					got.push(await (await playground('api/analysis', {id: %q, turn, agent})).text());
 				}
 				window.got = got.join('\n');
 			})())`, from, from+chunk, name+":1"))

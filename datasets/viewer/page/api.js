@@ -12,7 +12,7 @@ export async function send(path, params, body, signal) {
   if (globalThis.ownGame) return (await globalThis.ownGame)(path, params); // the page holds its game itself
   const where = path + (params ? "?" + new URLSearchParams(params) : "");
   const options = {headers: access, signal, ...body && {method: "POST", body: JSON.stringify(body)}};
-  const reply = await (globalThis.arena ? globalThis.arena(path, params, body) : fetch(where, options));
+  const reply = await (globalThis.playground ? globalThis.playground(path, params, body) : fetch(where, options));
   const got = await reply.json().catch(() => ({error: `The response cannot be read (status ${reply.status}). Reload the page.`, bad: true}));
   if (reply.ok && !got.bad) return got;
   const text = got.error || `The server responded with status ${reply.status}.`;

@@ -11,7 +11,7 @@ export function el(tag, cls, text) {
 // rules is a link to the rules of a game, which begin with its goal.
 export function rules(game) {
   const a = el("a", "rules", "Rules");
-  a.href = "rules/" + encodeURIComponent(game.split(":")[0]) + (globalThis.arena ? ".txt" : "");
+  a.href = "rules/" + encodeURIComponent(game.split(":")[0]) + (globalThis.playground ? ".txt" : "");
   a.target = "_blank";
   return a;
 }

@@ -56,7 +56,7 @@ function show(list) {
   more.hidden = list.games.length >= list.total;
   const lines = list.notes ? [...list.notes] : [];
   if (list.reading) lines.push("Reading …");
-  else if (!list.all) lines.push("No games yet: " + (globalThis.arena ? "drop a file of records here, or open one." : "the list updates when files of records appear."));
+  else if (!list.all) lines.push("No games yet: " + (globalThis.playground ? "drop a file of records here, or open one." : "the list updates when files of records appear."));
   else if (!list.total) lines.push("No game matches the search.");
   note.textContent = lines.join(" · ");
 }

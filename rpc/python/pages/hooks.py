@@ -35,10 +35,10 @@ def on_files(files: Files, config: Any) -> Files:
                 files.append(File.generated(config, repository.page_of(path), abs_src_path=str(repository.ROOT / path)))
         elif (repository.ROOT / path).is_file():
             pages[repository.page_of(path)] = repository.source_text(path)
-    subprocess.run(["make", "--silent", "arena"], cwd=repository.ROOT, check=True, stdout=subprocess.DEVNULL)
-    arena = repository.ROOT / "bin/arena"
-    for built in sorted(path for path in arena.rglob("*") if path.is_file()):
-        name = f"arena/{built.relative_to(arena).as_posix()}"
+    subprocess.run(["make", "--silent", "playground"], cwd=repository.ROOT, check=True, stdout=subprocess.DEVNULL)
+    playground = repository.ROOT / "bin/playground"
+    for built in sorted(path for path in playground.rglob("*") if path.is_file()):
+        name = f"playground/{built.relative_to(playground).as_posix()}"
         files.append(File.generated(config, name, abs_src_path=str(built)))
     license = (repository.ROOT / "LICENSE").read_text(encoding="utf-8")
     index = repository.DOCS + "llms.txt"
@@ -52,7 +52,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def _notices() -> str:
     """Return the licenses of what the packages of the theme add to the site."""
-    parts = ["This site is under the MIT license; its text is in the file LICENSE. The arena has its own NOTICES.\n"]
+    parts = ["This site is under the MIT license, in the file LICENSE. The playground has its own NOTICES.\n"]
     for name in _THEME:
         package = importlib.metadata.distribution(name)
         found = [file for file in package.files or () if _LICENSE.fullmatch(file.name)]

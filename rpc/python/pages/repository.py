@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = "rpc/python/docs/"
-CARDS = (f"{DOCS}games/", f"{DOCS}arena/")  # written while the site is built; MkDocs checks links to them
+CARDS = (f"{DOCS}games/", f"{DOCS}playground/")  # written while the site is built; MkDocs checks links to them
 GAMES = ("blockbattle", "tetrisduel", "blocking", "wintetris", "dropblox")
 
 # Pages of the site by file of the repository.

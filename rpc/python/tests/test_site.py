@@ -77,7 +77,7 @@ def test_the_licenses_are_in_it(site):
         assert f"\n  {package}" in notices
     assert ".icons/material/LICENSE\n" in notices
     assert (site / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
-    assert (site / "arena/NOTICES").read_bytes() == (ROOT / ".github/NOTICES").read_bytes()
+    assert (site / "playground/NOTICES").read_bytes() == (ROOT / ".github/NOTICES").read_bytes()
 
 
 def test_the_index_for_language_models(site):

@@ -1,4 +1,4 @@
-// Runs the program in a worker, where it answers what the page asks (see send in api.js), and adds what the arena has
+// Runs the program in a worker, where it answers what the page asks (see send in api.js), and adds what the playground has
 // beside the pages to play and to watch: the choice of games, and records that are opened where they are dropped.
 (() => {
   // work is what the worker does. Requests that come before the program has started wait.
@@ -43,12 +43,12 @@
   const bytes = (text) => new TextEncoder().encode(text);
   let ready = null; // the first request, which others wait for
 
-  globalThis.arena = async (path, params, body) => {
+  globalThis.playground = async (path, params, body) => {
     await ready;
     return send(`${body ? "POST" : "GET"} /${path}`, new URLSearchParams(params || {}).toString(), body ? bytes(JSON.stringify(body)) : none);
   };
 
-  const bar = make("nav", "", {className: "arena"});
+  const bar = make("nav", "", {className: "playground"});
   for (const g of program.Games) bar.append(make("a", g.Title, {href: "index.html#" + g.Name, className: !watches && g.Name === game ? "here" : ""}));
   bar.append(make("a", "Watch a record", {href: "watch.html", className: watches ? "here" : ""}));
   bar.setAttribute("aria-label", "Games");
