@@ -40,6 +40,9 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer match.Close([]env.Agent{agent})
+	if program.Terminal(con.In) {
+		fmt.Fprintln(con.Err, program.Named("reading the protocol of the contest from this terminal, as agents host writes it to bots"))
+	}
 	bot := contest.Bot{
 		Codec: codec(g, con.Out, con.Err), Agent: agent,
 		State: g.New(g.MinSeats), View: g.New(g.MinSeats), Notes: con.Err,

@@ -67,13 +67,12 @@ func (p *paging) serve(ctx context.Context, con *console, page http.Handler) (fu
 
 // plays plays a tournament or league in a folder, and prints how it stands at the end.
 func (c *hosting) plays(ctx context.Context, con *console, t *tournament.Tournament, dir string,
-	play func(context.Context) error) error {
+	bar program.Bar, play func(context.Context) error) error {
+	defer bar.Close()
 	made := program.Begin("agents", strconv.FormatUint(c.Seed, 10))
 	if err := made.Open(dir); err != nil {
 		return err
 	}
-	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
-	defer bar.Close()
 	t.Changed = pages(dir, bar)
 	err := play(ctx)
 	if bar.Close(); ctx.Err() != nil && match.Stopped(err) {
@@ -96,6 +95,9 @@ func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
 		return t.WritePage(dir)
 	}
 }
+
+// bar is the progress of a tournament, whose number of games is not known yet.
+func (c *hosting) bar(con *console) program.Bar { return con.Progress(c.Quiet || c.JSON, -1, "games") }
 
 // check returns an error if a flag makes no sense. It chooses the number of workers if that is not given.
 func (c *hosting) check() error {

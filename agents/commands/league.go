@@ -82,7 +82,7 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 	if c.Bots < 1 || c.Uploads < 1 {
 		return program.Usage(fmt.Errorf("--author-bots %d, --author-uploads %d: want at least 1", c.Bots, c.Uploads))
 	}
-	l, err := c.league(con, c.Dir, c.Game)
+	l, bar, err := c.league(con, c.Dir, c.Game)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 		defer cancel()
 		l.Until = until.Done()
 	}
-	return served(c.plays(ctx, con, l.Tournament, c.Dir, l.Play))
+	return served(c.plays(ctx, con, l.Tournament, c.Dir, bar, l.Play))
 }
 
 func (c *leagueTryCmd) Run(ctx context.Context, con *console) error {
@@ -113,12 +113,11 @@ func (c *leagueTryCmd) Run(ctx context.Context, con *console) error {
 	if _, err := os.Stat(c.Candidate); err != nil {
 		return program.Usage(fmt.Errorf("a candidate is an archive, a source file or a folder: %w", err))
 	}
-	l, err := c.league(con, c.Dir, c.Game)
+	l, bar, err := c.league(con, c.Dir, c.Game)
 	if err != nil {
 		return err
 	}
 	defer l.Journal.Close()
-	bar := con.Progress(c.Quiet || c.JSON, -1, "games")
 	defer bar.Close()
 	l.Changed = pages(c.Dir, bar)
 	result, err := l.Try(ctx, bots.Submitted(l.Rules, c.Candidate), c.Against, test, c.Games)
@@ -129,34 +128,37 @@ func (c *leagueTryCmd) Run(ctx context.Context, con *console) error {
 }
 
 // league opens the league of a folder, which is begun if it is new. Without the name of a game, it is the folder's.
-func (c *hosting) league(con *console, dir, game string) (*tournament.League, error) {
+// The bar shows what happens.
+func (c *hosting) league(con *console, dir, game string) (l *tournament.League, bar program.Bar, err error) {
 	if err := c.check(); err != nil {
-		return nil, program.Usage(err)
+		return nil, bar, program.Usage(err)
 	}
 	if err := os.MkdirAll(filepath.Join(dir, tournament.SubmissionsDir), 0o755); err != nil {
-		return nil, err
+		return nil, bar, err
 	}
 	journal, err := tournament.OpenJournal(dir)
 	if err != nil {
-		return nil, err
+		return nil, bar, err
 	}
 	t := &tournament.Tournament{Journal: journal}
 	if err = c.begin(t, dir, game); err != nil {
-		return nil, program.Usage(errors.Join(err, t.Journal.Close()))
+		return nil, bar, program.Usage(errors.Join(err, t.Journal.Close()))
 	}
-	g := t.Rules
+	bar = c.bar(con)
 	return &tournament.League{
 		Tournament: t, Dir: dir,
-		List: func() ([]*bots.Agent, error) { return inLeague(g, dir) },
+		List: func() ([]*bots.Agent, error) { return inLeague(t.Rules, dir) },
 		Ready: func(ctx context.Context, e *tournament.Entrant, all []*tournament.Entrant) error {
+			bar.Describef("%s is compiled and tested", e.Name)
+			defer bar.Describe("")
 			return c.ready(ctx, t, dir, e, all, e.Tested())
 		},
 		Tell: func(format string, a ...any) {
 			if !c.Quiet && !c.JSON {
-				fmt.Fprintf(con.Err, format+"\n", a...)
+				bar.Line(format, a...)
 			}
 		},
-	}, nil
+	}, bar, nil
 }
 
 // begin begins a league, or goes on.

@@ -125,7 +125,9 @@ func TestSignaturesTellPlayersApartAndStay(t *testing.T) {
 	for range 2 {
 		var b bytes.Buffer
 		for _, name := range []string{"random", "first", "terms6"} {
-			require.NoError(t, signature(context.Background(), &b, games.All[0], name, 1))
+			line, err := signature(context.Background(), games.All[0], name, 1)
+			require.NoError(t, err)
+			b.WriteString(line)
 		}
 		lines = append(lines, b.String())
 	}

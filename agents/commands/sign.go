@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"blockyard/agents/bots"
@@ -36,11 +35,18 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 	if c.Games < 1 {
 		return program.Usage(fmt.Errorf("--games %d: want a number from 1", c.Games))
 	}
+	bar := con.Progress(false, -1, "agents")
+	defer bar.Close()
 	for _, g := range list {
 		for _, name := range bots.Names(g) {
-			if err := signature(ctx, con.Out, g, name, c.Games); err != nil {
+			bar.Describe(g.Name + " " + name)
+			text, err := signature(ctx, g, name, c.Games)
+			if err != nil {
 				return err
 			}
+			_ = bar.Clear() // a terminal that cannot be written to
+			fmt.Fprint(con.Out, text)
+			_ = bar.Add(1)
 		}
 	}
 	return nil
@@ -49,14 +55,13 @@ func (c *signCmd) Run(ctx context.Context, con *console) error {
 // signSteps is the number of actions after which a game of one seat is stopped: with a good player it might never end.
 const signSteps = 2000
 
-func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int) error {
+func signature(ctx context.Context, g *env.Game, name string, n int) (string, error) {
 	f, err := bots.New(g, bots.Foreign(name, nil))
 	if errors.Is(err, mlp.ErrNotShipped) {
-		_, err = fmt.Fprintf(w, "%-24s %-10s no weights shipped\n", g.Name, name)
-		return err
+		return fmt.Sprintf("%-24s %-10s no weights shipped\n", g.Name, name), nil
 	}
 	if err != nil {
-		return err
+		return "", err
 	}
 	sum := sha256.New()
 	choices := 0
@@ -68,18 +73,17 @@ func signature(ctx context.Context, w io.Writer, g *env.Game, name string, n int
 		}
 		m.Names = slices.Repeat([]string{name}, g.MinSeats)
 		if m.Agents, err = seated(slices.Repeat([]bots.Factory{f}, g.MinSeats), m.Names, seed); err != nil {
-			return err
+			return "", err
 		}
 		rec, err := match.Play(ctx, m)
 		if err != nil {
-			return err
+			return "", err
 		}
 		choices += len(rec.Choices)
 		if err := binary.Write(sum, binary.LittleEndian, rec.Choices); err != nil {
-			return err
+			return "", err
 		}
 		fmt.Fprintln(sum, rec.Scores, rec.Results)
 	}
-	_, err = fmt.Fprintf(w, "%-24s %-10s %7d choices  %.8x\n", g.Name, name, choices, sum.Sum(nil))
-	return err
+	return fmt.Sprintf("%-24s %-10s %7d choices  %.8x\n", g.Name, name, choices, sum.Sum(nil)), nil
 }

@@ -61,7 +61,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err := t.Journal.Begin(&t.Config, settings, t.Entrants); err != nil {
 		return err
 	}
-	return served(c.plays(ctx, con, t, c.Out, t.Play))
+	return served(c.plays(ctx, con, t, c.Out, c.bar(con), t.Play))
 }
 
 // tournament is what the flags describe, with the settings of agents host as text.
@@ -191,7 +191,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 	if err := made.Open(c.Out); err != nil {
 		return err
 	}
-	bar := con.Progress(c.Quiet || c.JSON, 0, "games")
+	bar := con.Progress(c.Quiet || c.JSON, -1, "games")
 	t.Changed = func(t *tournament.Tournament) error {
 		bar.ChangeMax(t.Expected)
 		bar.Set(len(t.Played))

@@ -45,13 +45,14 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	var all []tuning.Generation
 	save := func(g tuning.Generation) error {
 		all = append(all, g)
-		bar.Show(g.Games, fmt.Sprintf("generation %d  mean %.4g  best %.4g", g.Number, g.Mean, g.Top))
+		bar.Show(g.Games, fmt.Sprintf("mean %.4g  best %.4g  generation %d", g.Mean, g.Top, g.Number))
 		return errors.Join(disk.WriteText(c.Out, 0o644, string(t.Base.Format(g.Weights))), made.WriteBeside(c.Out),
 			disk.WriteText(c.Out+".svg", 0o644, t.Draw(all)))
 	}
 	if err := t.Run(ctx, save); err != nil {
 		return err
 	}
+	bar.Close()
 	if len(all) == 0 {
 		fmt.Fprintln(con.Out, "no generation was completed: no weights written")
 		return nil
@@ -72,7 +73,10 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	m.Players = []match.Player{tuned, start}
+	checked := con.Progress(c.Quiet, c.Check, "games")
+	m.Progress = checked.Show
 	r, err := m.Play(ctx)
+	checked.Close()
 	if err != nil || r.Games == 0 {
 		return err
 	}

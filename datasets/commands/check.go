@@ -60,7 +60,7 @@ func (c *checkCmd) Run(std *program.Console) error {
 	for _, file := range c.Files {
 		played, differ, err := c.file(std.Out, file)
 		if err != nil {
-			fmt.Fprintln(std.Err, "datasets:", err)
+			fmt.Fprintf(std.Err, "%s: %v\n", program.Called("datasets"), err)
 		} else {
 			fmt.Fprintf(std.Out, "%s: %d games, %d differ\n", file, played, differ)
 		}
@@ -127,7 +127,7 @@ func (c *conformCmd) Run(std *program.Console) error {
 			fmt.Fprint(std.Out, rep)
 		}
 		if err != nil {
-			fmt.Fprintln(std.Err, "datasets:", err)
+			fmt.Fprintf(std.Err, "%s: %v\n", program.Called("datasets"), err)
 		}
 		if err != nil || rep.Differ > 0 {
 			found = program.ErrFound

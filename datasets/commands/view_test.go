@@ -203,9 +203,10 @@ func TestViewShowsWhatIsNewestHere(t *testing.T) {
 		at := time.Now().Add(-time.Duration(age) * time.Hour)
 		require.NoError(t, os.Chtimes(name, at, at))
 	}
+	require.NoError(t, os.WriteFile("deep/journal.jsonl", []byte(`{"game":"blocking","seats":[0,1]}`+"\n"), 0o644))
 	status, out, errs := call("view")
 	require.Zero(t, status, errs)
-	require.Equal(t, "showing deep/new.jsonl, the newest here\n", errs)
+	require.Equal(t, "showing deep/new.jsonl, the newest here\n", errs, "the journal is newer, but no record")
 	require.Contains(t, out, "deep/new.jsonl#1  blocking  a – b  turn 0 of 0")
 
 	require.NoError(t, os.Rename(filepath.Join(aside, "history"), "history"))

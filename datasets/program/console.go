@@ -92,13 +92,15 @@ type Bar struct {
 	rest int // columns beside a text
 }
 
-// NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 if it is not known. Without a
-// unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal.
+// NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 or 0 if it is not known. Without a
+// unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal. It is drawn twice a
+// second until Close, whatever its user does.
 func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 	options := []progressbar.Option{
 		progressbar.OptionSetVisibility(!quiet && Terminal(out)), progressbar.OptionSetWriter(ansi.Styled(out)),
 		progressbar.OptionThrottle(100 * time.Millisecond), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
+		progressbar.OptionSetSpinnerChangeInterval(500 * time.Millisecond),
 	}
 	switch unit {
 	case "":
@@ -112,7 +114,18 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 	if unit != "" {
 		rest += len("(/, 9999 /s)") + 2*len(strconv.Itoa(total)) + len(unit)
 	}
-	return Bar{progressbar.NewOptions(total, options...), ansi.Styled(out), rest}
+	b := Bar{progressbar.NewOptions(-1, options...), out, rest}
+	b.StartWithoutRender() // a bar without an end is drawn again and again, and goes on so when it gets one
+	if total > 0 {
+		b.ChangeMax(total)
+	}
+	return b
+}
+
+// Line removes the bar and writes a line; the bar is drawn again below it.
+func (b Bar) Line(format string, a ...any) {
+	_ = b.Clear() // a terminal that cannot be written to
+	fmt.Fprintf(&ansi.Writer{To: b.out}, format+"\n", a...)
 }
 
 // Set shows that n units are done. It ignores errors of a terminal that cannot be written to.
@@ -121,7 +134,7 @@ func (b Bar) Set(n int) { _ = b.ProgressBar.Set(n) }
 // Describe shows a text before the bar, without control characters, as far as one line of the terminal has room.
 func (b Bar) Describe(text string) {
 	width := 80
-	if f, ok := b.out.(*os.File); ok {
+	if f, ok := ansi.Styled(b.out).(*os.File); ok {
 		if w, _, err := term.GetSize(int(f.Fd())); err == nil {
 			width = w
 		}

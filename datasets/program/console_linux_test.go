@@ -13,29 +13,35 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A bar stays in one line of a terminal of 80 columns, whatever it shows.
-func TestBarFitsTheTerminal(t *testing.T) {
+// screen opens a terminal of 80 columns. After it is closed, shown has what was written to it.
+func screen(t *testing.T) (screen *os.File, shown <-chan string) {
 	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	require.NoError(t, err)
-	defer keyboard.Close()
+	t.Cleanup(func() { keyboard.Close() })
 	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
 	require.NoError(t, err)
 	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
-	screen, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
 	require.NoError(t, err)
 	require.NoError(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
-	shown := make(chan string)
+	all := make(chan string, 1)
 	go func() {
 		b, _ := io.ReadAll(keyboard) // ends with an error when the screen is closed
-		shown <- string(b)
+		all <- string(b)
 	}()
+	return screen, all
+}
+
+// A bar stays in one line of a terminal of 80 columns, whatever it shows.
+func TestBarFitsTheTerminal(t *testing.T) {
+	screen, shown := screen(t)
 	for unit, total := range map[string]int{"": 10000, "games": 400000, "entrants": 32, "bytes": 1 << 30, "answers": -1} {
 		bar := NewBar(screen, false, total, unit)
 		for k := range 4 {
 			bar.Show(k*max(0, total)/4, strings.Repeat("much to say ", 20))
 			time.Sleep(110 * time.Millisecond) // a bar is not drawn more often
 		}
-		require.NoError(t, bar.Clear())
+		bar.Close()
 	}
 	require.NoError(t, screen.Close())
 	lines := 0
@@ -47,4 +53,19 @@ func TestBarFitsTheTerminal(t *testing.T) {
 		}
 	}
 	require.Positive(t, lines)
+}
+
+// A bar runs from its beginning, not from the first unit that is done, and a line does not stand behind it.
+func TestBarRuns(t *testing.T) {
+	screen, shown := screen(t)
+	bar := NewBar(screen, false, 3, "games")
+	began := time.Now()
+	require.Eventually(t, func() bool { return strings.Contains(bar.String(), "(0/3") }, time.Minute, time.Millisecond)
+	passed := time.Since(began).Seconds()
+	bar.Set(1)
+	require.GreaterOrEqual(t, bar.State().SecondsSince, passed)
+	bar.Line("a is refused: %s", "\x1b[2J")
+	bar.Close()
+	require.NoError(t, screen.Close())
+	require.Regexp(t, ` {20}\ra is refused: \\u001b\[2J\r\n`, <-shown)
 }

@@ -92,22 +92,36 @@ func begun(commands reflect.Type, args []string) int {
 
 // guess asks whether a command that is like a word was meant, as the parsers of the programs do.
 func (s *Several) guess(word string) string {
-	outside := &Program{Name: s.Name, Commands: new(struct{})}
-	for name := range s.outside() {
-		outside.Options = append(outside.Options, kong.DynamicCommand(name, "", "", new(struct{})))
+	words := []string{"help"}
+	for _, p := range s.Parts {
+		words = append(words, wordsOf(p.Program)...)
 	}
-	for _, p := range append(slices.Clone(s.Parts), Part{Program: outside}) {
-		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
-		if err == nil {
-			_, err = parser.Parse([]string{word})
-		}
-		if err != nil {
-			if at := strings.Index(err.Error(), ", did you mean"); at >= 0 {
-				return err.Error()[at:]
-			}
-		}
+	for name := range s.outside() {
+		words = append(words, name)
+	}
+	all := &Program{Name: s.Name, Commands: new(struct{})}
+	slices.Sort(words)
+	for _, name := range slices.Compact(words) {
+		all.Options = append(all.Options, kong.DynamicCommand(name, "", "", new(struct{})))
+	}
+	parser, err := all.parser(&Console{os.Stdin, io.Discard, io.Discard})
+	if err == nil {
+		_, err = parser.Parse([]string{word})
+	}
+	if at := strings.Index(fmt.Sprint(err), ", did you mean"); at >= 0 {
+		return err.Error()[at:]
 	}
 	return ""
+}
+
+// wordsOf are the first words of a program's command lines.
+func wordsOf(p *Program) (words []string) {
+	for field := range reflect.TypeOf(p.Commands).Elem().Fields() {
+		if _, is := field.Tag.Lookup("cmd"); is {
+			words = append(words, strings.ToLower(field.Name))
+		}
+	}
+	return words
 }
 
 // outside are the names and texts of the commands of Outside.
@@ -138,17 +152,11 @@ func entry(to io.Writer, name, help string) {
 func (s *Several) say() {
 	parts, as := []string{}, "${1}"+Called(s.Name)+" "
 	for k, p := range s.Parts {
-		var words []string
-		for field := range reflect.TypeOf(p.Commands).Elem().Fields() {
-			if _, is := field.Tag.Lookup("cmd"); is {
-				words = append(words, strings.ToLower(field.Name))
-			}
-		}
-		parts = append(parts, p.Name+" ("+strings.Join(words, "|")+")")
+		parts = append(parts, p.Name+" ("+strings.Join(wordsOf(p.Program), "|")+")")
 		as += fmt.Sprintf("${%d}", k+2) // of one part
 	}
-	commands := regexp.MustCompile(`(^|[^\w/])(?:` + strings.Join(parts, "|") + `)\b`)
-	named.In = func(text string) string { return commands.ReplaceAllString(text, as) }
+	names := regexp.MustCompile(`(^|[^\w/])(?:` + strings.Join(parts, "|") + `)\b`)
+	named.In = func(text string) string { return names.ReplaceAllString(text, as) }
 }
 
 func (s *Several) list(to io.Writer) {

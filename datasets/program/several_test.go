@@ -76,6 +76,9 @@ func TestSeveral(t *testing.T) {
 	require.Contains(t, out.String(), "  demo               A policy learns.\n  bench              Steps per second.\n")
 	require.Equal(t, `, did you mean "play"?`, several.guess("paly"))
 	require.Equal(t, `, did you mean "demo"?`, several.guess("dmeo"))
+	require.Equal(t, `, did you mean "help"?`, several.guess("hlep"))
+	several.Outside = "plan\tMake a plan."
+	require.Equal(t, `, did you mean one of "plan", "play"?`, several.guess("pla"), "of whatever program")
 	for line := range strings.Lines(out.String()) {
 		require.LessOrEqual(t, len(line), 81, line)
 	}

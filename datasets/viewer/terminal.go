@@ -104,9 +104,19 @@ func NewestHistory(below string) (string, error) {
 func newest(below string, timeOf func(path string, history bool) int64) (path string) {
 	last := int64(0)
 	(&Library{}).find(folder{path: below}, func(at, _ string, history bool) {
-		if when := timeOf(at, history); when > last {
+		if when := timeOf(at, history); when > last && (history || gamelog.Is(at) || begins(at)) {
 			path, last = at, when
 		}
 	})
 	return path
+}
+
+// begins says whether a file begins with a record: others have lines of JSON too, such as the journals of tournaments.
+func begins(path string) bool {
+	r, err := record.Open(path)
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	return r.ReadPart(new(record.Record)) == nil
 }

@@ -44,13 +44,18 @@ func Lookup(name string) (*env.Game, error) {
 	if g, ok := tabled.Load(name); ok {
 		return g.(*env.Game), nil
 	}
+	return nil, Unknown(All, name)
+}
+
+// Unknown is the error for a name that no game of a list has. It says which one is like it.
+func Unknown(list []*env.Game, name string) error {
 	hint := ""
-	for _, g := range All {
+	for _, g := range list {
 		if hint == "" && (like(name, g.Name) || like(strings.TrimPrefix(name, "blockyard/"), g.ID)) {
 			hint = fmt.Sprintf("; did you mean %s?", g.Name)
 		}
 	}
-	return nil, fmt.Errorf("no game %.80q; there are %s%s", name, strings.Join(Names(All), ", "), hint)
+	return fmt.Errorf("no game %.80q; there are %s%s", name, strings.Join(Names(list), ", "), hint)
 }
 
 // like reports whether two short texts are the same up to capitals and two letters too many, too few or exchanged.

@@ -221,8 +221,7 @@ func of(answer func(*session, *wire.Frame, *env.Game) error) func(*session, *wir
 		if g := games.Find(s.srv.c.Games, name); g != nil {
 			return answer(s, f, g)
 		}
-		return wire.Errorf(wire.UnknownGame, "no game %.64q; there are %s", name,
-			strings.Join(games.Names(s.srv.c.Games), ", ")).With("game", name)
+		return wire.Errorf(wire.UnknownGame, "%v", games.Unknown(s.srv.c.Games, name)).With("game", name)
 	}
 }
 

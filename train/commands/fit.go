@@ -62,17 +62,21 @@ func (c *fit) Run(ctx context.Context, con *program.Console) error {
 	}
 	seed := strconv.FormatUint(c.Seed, 10)
 	made := program.Begin("train", seed)
+	bar := con.Progress(false, c.Epochs, "passes")
+	defer bar.Close()
+	bar.Describe("reading")
 	train, held, err := c.read(ctx, g)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(con.Err, "%d rows to fit, %d held back\n", train.Len(), held.Len())
+	bar.Line("%d rows to fit, %d held back", train.Len(), held.Len())
+	bar.Describe("fitting")
 	t, err := c.trainer(g)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = t.Close() }()
-	if err := c.fit(ctx, con.Err, t, train, held); err != nil {
+	if err := c.fit(ctx, bar, t, train, held); err != nil {
 		return err
 	}
 	net, err := t.Net()
@@ -86,6 +90,7 @@ func (c *fit) Run(ctx context.Context, con *program.Console) error {
 	if err := g.Save(c.Out, net, notes); err != nil {
 		return err
 	}
+	bar.Line("the net: %s", c.Out)
 	return made.WriteBeside(c.Out)
 }
 
@@ -192,8 +197,8 @@ func (c *fit) trainer(g *games.Game) (*network.Trainer, error) {
 	return network.New(config)
 }
 
-// fit passes over the rows and prints each pass's loss on out, until ctx ends.
-func (c *fit) fit(ctx context.Context, out io.Writer, t *network.Trainer, train, held *rows.Set) error {
+// fit passes over the rows and prints each pass's loss above the bar, until ctx ends.
+func (c *fit) fit(ctx context.Context, bar program.Bar, t *network.Trainer, train, held *rows.Set) error {
 	shuffle := rand.New(rand.NewPCG(c.Seed, 2))
 	for epoch := range c.Epochs {
 		if ctx.Err() != nil {
@@ -208,7 +213,8 @@ func (c *fit) fit(ctx context.Context, out io.Writer, t *network.Trainer, train,
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "pass %d of %d: loss %.4f, held back %.4f\n", epoch+1, c.Epochs, loss, held.Loss(net))
+		bar.Line("pass %d of %d: loss %.4f, held back %.4f", epoch+1, c.Epochs, loss, held.Loss(net))
+		bar.Set(epoch + 1)
 	}
 	return nil
 }

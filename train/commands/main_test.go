@@ -150,7 +150,7 @@ func TestFitLearns(t *testing.T) {
 	tr, err := c.trainer(g)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, tr.Close()) }()
-	require.NoError(t, c.fit(t.Context(), io.Discard, tr, train, held))
+	require.NoError(t, c.fit(t.Context(), program.NewBar(io.Discard, true, -1, ""), tr, train, held))
 	net, err := tr.Net()
 	require.NoError(t, err)
 	require.Less(t, held.Loss(net), 0.3, "a coin's loss is 0.69")

@@ -52,7 +52,7 @@ const (
 
 func (c *regret) Run(ctx context.Context, con *program.Console) error {
 	if c.Make != "" {
-		if err := c.make(ctx); err != nil {
+		if err := c.make(ctx, con); err != nil {
 			return err
 		}
 	}
@@ -74,8 +74,11 @@ func (c *regret) Run(ctx context.Context, con *program.Console) error {
 	var first []float64
 	out := tabwriter.NewWriter(con.Out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(out, "agent\tbest action\tregret\tagainst the first\t\n")
+	bar := con.Progress(false, len(c.Agents)*len(l.Decisions), "decisions")
+	defer bar.Close()
 	for _, name := range c.Agents {
-		regrets, err := l.judge(ctx, g, name)
+		bar.Describe(name)
+		regrets, err := l.judge(ctx, g, name, bar)
 		if err != nil {
 			return err
 		}
@@ -84,6 +87,7 @@ func (c *regret) Run(ctx context.Context, con *program.Console) error {
 			first = regrets
 		}
 	}
+	bar.Close()
 	return out.Flush()
 }
 
@@ -110,7 +114,7 @@ func (l *lesson) row(out io.Writer, name string, regrets, first []float64) {
 }
 
 // judge returns how much less each choice of an agent is worth to the teacher than the best one.
-func (l *lesson) judge(ctx context.Context, g *games.Game, name string) ([]float64, error) {
+func (l *lesson) judge(ctx context.Context, g *games.Game, name string, bar program.Bar) ([]float64, error) {
 	spec := name
 	if strings.HasSuffix(name, ".safetensors") {
 		spec = "learned:weights=" + name
@@ -140,13 +144,14 @@ func (l *lesson) judge(ctx context.Context, g *games.Game, name string) ([]float
 		if k := slices.Index(d.Actions, a); k >= 0 {
 			worth = d.Values[k]
 		}
+		_ = bar.Add(1) // a terminal that cannot be written to
 		regrets = append(regrets, float64(min(slices.Max(d.Values)-worth, mostRegret)))
 	}
 	return regrets, nil
 }
 
 // make writes decisions of games that the teacher's evaluator plays against itself two plies deep.
-func (c *regret) make(ctx context.Context) error {
+func (c *regret) make(ctx context.Context, con *program.Console) error {
 	g, err := games.Open(c.Make)
 	if err != nil {
 		return err
@@ -169,6 +174,8 @@ func (c *regret) make(ctx context.Context) error {
 	}
 	l := lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Teacher: c.Teacher}
 	done := func(env.State) bool { return len(l.Decisions) >= c.Decisions }
+	bar := con.Progress(false, c.Decisions, "decisions")
+	defer bar.Close()
 	var rand env.Rand
 	rand.Seed(c.Seed)
 	view := g.Rules.New(g.Rules.MinSeats)
@@ -192,6 +199,7 @@ func (c *regret) make(ctx context.Context) error {
 			}
 			if len(d.Actions) > 1 {
 				l.Decisions = append(l.Decisions, d)
+				bar.Set(len(l.Decisions))
 			}
 		}
 		return nil

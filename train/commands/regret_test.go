@@ -2,6 +2,7 @@ package commands
 
 import (
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/program"
 	"blockyard/train/games"
 )
 
@@ -27,16 +29,17 @@ func TestRegret(t *testing.T) {
 	l := new(lesson)
 	require.NoError(t, json.Unmarshal(text, l))
 	require.Len(t, l.Decisions, 12)
-	own, err := l.judge(t.Context(), games.BlockBattle, "learned")
+	none := program.NewBar(io.Discard, true, -1, "decisions")
+	own, err := l.judge(t.Context(), games.BlockBattle, "learned", none)
 	require.NoError(t, err)
 	require.Equal(t, make([]float64, 12), own)
-	random, err := l.judge(t.Context(), games.BlockBattle, "random")
+	random, err := l.judge(t.Context(), games.BlockBattle, "random", none)
 	require.NoError(t, err)
 	require.Greater(t, match.MeanOf(random).Low, 0.)
 	require.NoError(t, command(t, "regret", file, "learned", "hand:ply=1"))
 
 	l.Decisions[3].Values = l.Decisions[3].Values[1:]
-	_, err = l.judge(t.Context(), games.BlockBattle, "hand")
+	_, err = l.judge(t.Context(), games.BlockBattle, "hand", none)
 	require.ErrorContains(t, err, "decision 3: ")
 	for says, c := range map[string][]string{
 		"not decisions of a teacher":  {filepath.Join(dir, "c.json"), "hand"},
