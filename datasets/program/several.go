@@ -179,4 +179,7 @@ func (s *Several) list(to io.Writer) {
 		}
 	}
 	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))
+	if s.Outside != "" {
+		fmt.Fprintf(to, "To begin: %[1]s demo, then %[1]s docs first.\n", Called(s.Name))
+	}
 }

@@ -75,6 +75,7 @@ func TestSeveral(t *testing.T) {
 	several.list(&out)
 	require.Contains(t, out.String(), "  demo               A policy learns.\n  bench              Steps per second.\n")
 	require.Equal(t, `, did you mean "play"?`, several.guess("paly"))
+	require.True(t, strings.HasSuffix(out.String(), "To begin: all demo, then all docs first.\n"))
 	require.Equal(t, `, did you mean "demo"?`, several.guess("dmeo"))
 	require.Equal(t, `, did you mean "help"?`, several.guess("hlep"))
 	several.Outside = "plan\tMake a plan."

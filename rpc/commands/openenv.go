@@ -31,7 +31,7 @@ type openEnvFlags struct {
 	StepReward     float64       `json:"step_reward" placeholder:"NUMBER" default:"0" help:"${step_reward_help}"`
 	LegalMoves     string        `enum:"show,hide" default:"show" help:"${legal_moves_help}"`
 	Idle           time.Duration `placeholder:"DURATION" default:"${openenv_idle}" help:"${idle_help}"`
-	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" default:"${tools}" help:"${openenv_tools_help}"`
+	OpenEnvTools   string        `name:"openenv-tools" placeholder:"NAMES" help:"${openenv_tools_help}"`
 	Record         string        `placeholder:"FILE" help:"${record_help}"`
 }
 
@@ -98,12 +98,16 @@ func (f *openEnvFlags) openEnv(ctx context.Context, ledger *limits.Ledger, serve
 			}
 		}
 	}
+	var tools []string // all
+	if f.OpenEnvTools != "" {
+		tools = strings.Split(f.OpenEnvTools, ",")
+	}
 	values, unit := valuesOf(g)
 	text, err := openenv.New(openenv.Config{
 		Game: g, Seats: f.Seats, Seat: f.Seat, Opponent: vec.AgentFactory(opponent), Opponents: opponents,
 		Reward: f.Reward, Penalty: f.IllegalPenalty, StepLimit: f.StepLimit, Rules: games.Rules(g), Version: version,
 		Values: values, Unit: unit, Records: records, Ledger: ledger, Names: names, Idle: f.Idle, Log: log,
-		Tools: strings.Split(f.OpenEnvTools, ","), StepReward: f.StepReward, HideLegal: f.LegalMoves == "hide",
+		Tools: tools, StepReward: f.StepReward, HideLegal: f.LegalMoves == "hide",
 	})
 	return text, end, err
 }

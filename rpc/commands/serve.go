@@ -60,7 +60,7 @@ var flagTexts string
 func vars() kong.Vars {
 	v := program.Texts(flagTexts)
 	v["openenv_idle"] = openenv.DefaultIdle.String()
-	v["tools"] = strings.Join(openenv.Tools(), ",")
+	v["openenv_tools_help"] += " The tools are " + strings.Join(openenv.Tools(), ", ") + "."
 	v["MaxMemory"] = strconv.FormatInt(defaultLimits().MaxMemory, 10)
 	return v
 }

@@ -18,7 +18,7 @@ import programs
 import pytest
 
 import blockyard
-from blockyard.commands import bench, demo, main
+from blockyard.commands import COMMANDS, bench, demo, main
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "blockyard"]
@@ -54,10 +54,28 @@ def test_help_of_each():
     assert "--token-file" in done.stdout
 
 
+def test_help_fits_the_terminal(server, capsys, monkeypatch):
+    """The help of every command fits 80 columns, and names commands and nothing else as the reader has them."""
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = re.findall(r"^  ([a-z]+(?: [a-z]+)*) (?:  |[A-Z])", ran("help").stdout, re.M)
+    assert {"serve", "league author remove", "onnx", "selfplay"} <= set(listed)
+    for command in listed:
+        if command in COMMANDS:
+            with pytest.raises(SystemExit):
+                main([command, "--help"])
+            text = capsys.readouterr().out
+        else:
+            text = ran(*command.split(), "--help", command=["blockyard"], executable=server.program).stdout
+        assert text.lower().startswith(f"usage: blockyard {command}")
+        assert [line for line in text.splitlines() if len(line) > 80] == [], command
+        assert not re.search(r"\b(both|two|the|all|other|these) blockyard ", text), command
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [
         (["gams"], 2, 'blockyard: unknown command "gams"'),
+        (["hlep"], 2, 'blockyard: unknown command "hlep", did you mean "help"?'),
         (["tournamnt"], 2, 'unknown command "tournamnt", did you mean "tournament"?'),
         (["bench", "Chess-v0", "--seconds", "0.1"], 1, 'no game "Chess-v0"; there are blockbattle'),
         (["bench", "--seconds", "-1"], 1, "--seconds: want more than 0, got -1"),
@@ -124,8 +142,9 @@ def test_games(server, capsys):
     assert main(["games", "--address", server.unix]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[:3] == ["id", "name", "seats"]
-    assert [line.split()[0] for line in lines[1 : 1 + len(blockyard.ENV_IDS)]] == list(blockyard.ENV_IDS)
-    assert max(map(len, lines)) <= 170
+    assert [line.split()[0] for line in lines[2 : 2 + 2 * len(blockyard.ENV_IDS) : 2]] == list(blockyard.ENV_IDS)
+    assert "  random, first, hand, learned" in lines[3]
+    assert max(map(len, lines)) <= 80
     assert main(["games", "--address", server.unix, "--json"]) == 0
     specs = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [spec["id"] for spec in specs] == list(blockyard.ENV_IDS)

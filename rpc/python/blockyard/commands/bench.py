@@ -17,14 +17,16 @@ from .games import add_connection, connection
 from .games import ignored as ignored
 
 ABOUT = """\
-measure steps per second of a game, with random legal actions that the server draws
+measure steps per second of a game, with random legal actions
 
-step: env.step of all games at once.
+step: env.step of all games at once, with actions that the server draws.
 rollout: the same on the server alone, without a message per step.
-pool: a BlockPool that receives and sends --pool games at a time; it and step take turns, and the last line is the
-median of the ratios of their decisions per second. --policy-us lets both wait as long as a policy would take.
-A decision is the action of one row. CPU time is that of this process and of the server; it is exact only if the
-server has no other clients. Compare ratios of runs on the same idle machine, not bare times."""
+pool: a BlockPool that receives and sends --pool games at a time; it and step
+take turns, and the last line is the median of the ratios of their decisions
+per second. --policy-us lets both wait as long as a policy would take.
+A decision is the action of one row. CPU time is that of this process and of
+the server; it is exact only if the server has no other clients. Compare ratios
+of runs on the same idle machine, not bare times."""
 
 TABLE = 64  # arrays of actions that are drawn beforehand
 ROUNDS = 5  # of step and pool in turn
@@ -76,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     with make_vec(args.game, args.num_envs, copy=False, **options) as env:
         env.reset()
         if not args.json:
-            print(f"{env}, opponents {args.opponents}, {os.cpu_count()} cores\n")
+            print(f"{env}\nopponents {args.opponents}, {os.cpu_count()} cores\n")
             print(f"{'':<8}{'steps/s':>10}{'decisions/s':>14}{'ms/step':>10}{'CPU ms/step':>13}{'per core-second':>17}")
         if args.pool:
             compare(env, args, options)

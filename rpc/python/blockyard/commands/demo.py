@@ -17,8 +17,8 @@ from .games import add_connection, connection
 ABOUT = """\
 watch a policy learn Block Battle by self-play in 20 seconds, and then play
 
-It is trained with numpy alone, and plays a game in the terminal. Another GAME is not trained: the server's `learned`
-policy plays it."""
+It is trained with numpy alone, and plays a game in the terminal. Another GAME
+is not trained: the server's `learned` policy plays it."""
 GAME = "BlockBattle-v0"
 Array = NDArray[Any]
 
@@ -112,7 +112,7 @@ def train(args: argparse.Namespace, server: dict[str, Any], file: str, policy: s
                 save_weights(file, [(values.weights[None], np.zeros(1))], facts)
                 won = evaluate(policy, "random", game=GAME, games=64, **server).score
                 print(f"{spent:>8.0f}{finished:>14,}{won:>26.0%}", flush=True)
-                due = spent + args.seconds / 6
+                due = spent + args.seconds / 10
             if spent >= args.seconds:
                 return
             trace: list[tuple[Array, ...]] = []

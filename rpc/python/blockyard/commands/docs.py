@@ -6,7 +6,8 @@ from pathlib import Path
 ABOUT = """\
 list the pages of the documentation and say where they are, or print one
 
-A PAGE is named as messages and help texts name it, such as docs/contest.md or agents/JSON.md; its last word does."""
+A PAGE is named as messages and help texts name it, such as docs/contest.md or
+agents/JSON.md; its last word does."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

@@ -11,7 +11,7 @@ from ..formats.spec import GameSpec
 
 ABOUT = "list the environments: ids, seats, observations, actions, opponents"
 TURNS = {"simultaneous": "at once", "alternating": "in turn", "single": "alone"}
-HEAD = ("id", "name", "seats", "planes", "globals", "actions", "an action", "opponents")
+HEAD = ("id", "name", "seats", "planes", "actions", "an action")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -51,15 +51,15 @@ def run(args: argparse.Namespace) -> int:
             return 0
         rows = [HEAD, *(_row(spec, client.text(spec.name, [spec.actions // 3])[0]) for spec in specs)]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        for row in rows:
-            print(plain("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip())
+        for row, below in zip(rows, [["opponents"], *(spec.opponents for spec in specs)], strict=True):
+            print(plain(" ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))).rstrip())
+            print(plain(f"  {', '.join(below)}"))
         where = plain(f"{client.server} at {client.connection.address}")
-        print(f"\n{where}; blockyard.make_vec(id, num_envs) creates an environment")
+        print(f"\n{where}\nblockyard.make_vec(id, num_envs) creates an environment")
     return 0
 
 
 def _row(spec: GameSpec, action: str) -> tuple[str, ...]:
     seats = str(spec.min_seats) if spec.min_seats == spec.max_seats else f"{spec.min_seats}-{spec.max_seats}"
-    planes, globals_ = "x".join(map(str, spec.planes_shape)), str(len(spec.global_names))
-    opponents = ", ".join(spec.opponents)
-    return (spec.id, spec.name, f"{seats} {TURNS[spec.turn]}", planes, globals_, f"{spec.actions:,}", action, opponents)
+    planes = "x".join(map(str, spec.planes_shape))
+    return (spec.id, spec.name, f"{seats} {TURNS[spec.turn]}", planes, f"{spec.actions:,}", action)

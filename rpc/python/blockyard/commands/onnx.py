@@ -10,10 +10,11 @@ from ..networks.weights import feature_facts, load_weights, save_weights
 from ..provenance import write_run
 
 ABOUT = """\
-convert a file of weights (.safetensors) to an ONNX model (.onnx), or a model to a file of weights
+convert a file of weights (.safetensors) to an ONNX model (.onnx), or back
 
-The file of weights is for learned:weights=FILE and for contest bots. A model must be Gemm (torch.nn.Linear) with
-LeakyRelu (torch.nn.LeakyReLU(0.01)) between them, all in one file."""
+The file of weights is for learned:weights=FILE and for contest bots. A model
+must be Gemm (torch.nn.Linear) with LeakyRelu (torch.nn.LeakyReLU(0.01))
+between them, all in one file."""
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
