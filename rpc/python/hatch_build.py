@@ -237,15 +237,20 @@ def server_sources(root: Path) -> list[Path]:
     return [root / "go.mod", root / "go.sum", *sorted(files)]
 
 
+# Pages, what they show, and the programs to begin with that they name.
+PAGES = ("*.md", "*/*.md", "rpc/deploy/**/*", "env/*/RULES.md", "env/*/pictures/*", "train/curves/*",
+         "agents/submit/starters/**/*", "agents/submit/wintetris/*.[hm]*", "agents/submit/wintetris/examples/*",
+         ".github/SECURITY.md")  # fmt: skip
+
+
 def pages(here: Path) -> dict[str, Path]:
     """Return what ``blockyard docs`` shows, the pages and examples that messages and help texts name, by its place."""
     try:
         root = module_root(here)
     except BuildError:
         root = here / "_go"
-    elsewhere = [*root.glob("*.md"), *root.glob("agents/*.md"), *root.glob("rpc/*.md"), *root.glob("env/*/RULES.md")]
     own = [here / "README.md", *(here / "docs").rglob("*"), *(here / "examples").glob("*.*")]
-    places = {file.relative_to(root).as_posix(): file for file in elsewhere + [*root.glob("train/*.md")]}
+    places = {file.relative_to(root).as_posix(): file for pattern in PAGES for file in root.glob(pattern)}
     places |= {f"rpc/python/{file.relative_to(here).as_posix()}": file for file in own}
     return {place: file for place, file in places.items() if file.is_file()}
 

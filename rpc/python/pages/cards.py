@@ -70,7 +70,8 @@ def card(spec: blockyard.GameSpec, example: str) -> str:
         rules.split("\n\n")[1],
         f"![A game of {title(game)}]({game}-light.svg#only-light){{ .movie }}"
         f"![A game of {title(game)}]({game}-dark.svg#only-dark){{ .movie }}",
-        f"[Play it against `learned` in this browser](../playground/index.html#{game}){{ .md-button .md-button--primary }}",
+        f"[Play it against `learned` in this browser](../playground/index.html#{game})"
+        "{ .md-button .md-button--primary }",
         facts(spec, example),
         "```python\nimport blockyard\n\n"
         f'env = blockyard.make_vec("{spec.id}", num_envs=64, seed=1)\nobs, infos = env.reset()\n```',
@@ -191,7 +192,9 @@ def cite(spec: blockyard.GameSpec) -> str:
     return f"""\
 ```bibtex
 @software{{blockyard,
-  title = {{Blockyard: block-placement contests as reinforcement-learning environments}},
+  author = {{{{The Blockyard authors}}}},
+  title = {{Blockyard: an environment server for block games}},
+  year = {{2026}},
   version = {{{blockyard.__version__}}},
   note = {{Environment {spec.id}, rules version {spec.rules}}}
 }}

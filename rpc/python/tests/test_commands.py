@@ -18,7 +18,7 @@ import programs
 import pytest
 
 import blockyard
-from blockyard.commands import COMMANDS, bench, demo, main
+from blockyard.commands import COMMANDS, bench, demo, docs, main
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "blockyard"]
@@ -122,6 +122,25 @@ def test_docs(capsys):
     assert capsys.readouterr().out.startswith("# First training loop")
     assert main(["docs", "nowhere"]) == 1
     assert "no page 'nowhere'" in capsys.readouterr().err
+
+
+def test_docs_of_the_wheel(monkeypatch):
+    """Pages in the wheel link what is there, but for sources and what only the site has; a terminal of 80 columns shows
+    their paragraphs whole."""
+    monkeypatch.syspath_prepend(ROOT)
+    places = __import__("hatch_build").pages(ROOT)
+    sources, site = r".*\.go|.*/Dockerfile|.*/(testdata|tests|bench)/.*", r"rpc/python/docs/(games|playground)/.*"
+    elsewhere = re.compile(rf"{sources}|{site}|\.github/CONTRIBUTING.md")
+    for place, file in places.items():
+        if place.endswith(".md"):
+            text = file.read_text(encoding="utf-8")
+            for link in re.findall(r"\]\(([^)#\s:]+)[)#]", text):
+                target = os.path.normpath(os.path.join(os.path.dirname(place), link))
+                assert target in places or elsewhere.fullmatch(target), f"{place} links {link}"
+            shown = re.sub(r"^```.*?^```$", "", docs.wrapped(text, 80), flags=re.M | re.S)
+            other = re.compile(r"[|#]|    |\S*$|.*\]\(\S*$")  # tables, code, a word or a link
+            assert [line for line in shown.splitlines() if len(line) > 80 and not other.match(line)] == [], place
+            assert docs.wrapped(text, 80).split() == text.split(), place
 
 
 def test_openenv():

@@ -64,6 +64,7 @@ def test_a_server_is_named(sources, no_go, program, tmp_path):
             text = archive.read(f"blockyard-{blockyard.__version__}.dist-info/licenses/{name}")
             assert text == (sources / "_go" / name).read_bytes() == (ROOT.parents[1] / of).read_bytes()
         for page in ("README.md", "agents/JSON.md", "env/blocking/RULES.md", "rpc/python/docs/first.md",
+                     "agents/submit/starters/dropblox/README.md", ".github/SECURITY.md",
                      "rpc/python/examples/quickstart.py"):  # fmt: skip
             assert archive.read(f"blockyard/_docs/{page}") == (ROOT.parents[1] / page).read_bytes()
     wheel.unlink()

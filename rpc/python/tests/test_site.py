@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import griffe
 import pytest
@@ -211,6 +212,19 @@ def test_a_link_that_leads_nowhere_is_found():
     with pytest.raises(FileNotFoundError, match=r"a/b.md: the link to c.md#x leads nowhere: there is no a/c.md"):
         repository.links("a/b.md", "See [`c`](c.md#x).")
     assert repository.links("README.md", "`[x](y.md)`\n```\n[x](y.md)\n```\n[x](#y) [x](https://y.md)") == []
+
+
+def test_citations_agree():
+    """The first page and the cards of games cite authors, title and year as CITATION.cff does."""
+    cff = (ROOT / ".github/CITATION.cff").read_text(encoding="utf-8")
+    title, author, year = (
+        re.search(pattern, cff)[1] for pattern in (r'title: "(.*)"', r"- name: (.*)", r"date-released: (\d+)")
+    )
+    card = cards.cite(SimpleNamespace(id="Blocking-v0", rules=1))
+    for text in (card, (HERE / "docs/index.md").read_text(encoding="utf-8")):
+        fields = dict(re.findall(r"^  (\w+) *= (\{.*\}),$", text, re.M))
+        want = {"author": f"{{{{{author}}}}}", "title": f"{{{title}}}", "year": f"{{{year}}}"}
+        assert fields.items() >= want.items(), text
 
 
 def test_links_lead_to_pages():
