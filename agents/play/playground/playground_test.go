@@ -88,6 +88,27 @@ func TestPlayground(t *testing.T) {
 	b.Clean()
 }
 
+// While its program starts, a page says so; if that fails, it says why.
+func TestStarting(t *testing.T) {
+	dir := t.TempDir()
+	program, support := filepath.Join(dir, "program"), filepath.Join(dir, "support")
+	require.NoError(t, os.WriteFile(program, []byte("no program"), 0o600))
+	b := webtest.Open(t, http.NotFoundHandler())
+	b.Home = "file://" + dir + "/"
+	const starts, fails = "takes some seconds", "The program of this page does not run here"
+	for _, c := range []struct{ support, says, not string }{
+		{"for (;;) {}", starts, fails},
+		{"globalThis.Go = class { importObject = {}; };", fails, starts},
+	} {
+		require.NoError(t, os.WriteFile(support, []byte(c.support), 0o600))
+		require.NoError(t, write(program, support, dir))
+		for _, page := range []string{"index.html", "watch.html"} {
+			b.Visit(page)
+			b.Await(fmt.Sprintf("document.body.innerText.includes(%q) && !document.body.innerText.includes(%q)", c.says, c.not))
+		}
+	}
+}
+
 // unreadable holds that the page says of a file that it cannot be read, until another one is opened: also while the
 // list of games is read again.
 func unreadable(b *webtest.Tab) {

@@ -10,7 +10,8 @@
       const packed = Uint8Array.from(atob(data.wasm), (c) => c.charCodeAt(0));
       const plain = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")), go = new Go();
       const code = new Response(plain, {headers: {"Content-Type": "application/wasm"}});
-      go.run((await WebAssembly.instantiateStreaming(code, go.importObject)).instance);
+      const made = WebAssembly.instantiateStreaming(code, go.importObject);
+      go.run((await made.catch((err) => { setTimeout(() => { throw err; }); return made; })).instance); // for onerror
       const ask = globalThis.answer;
       answer = ([id, what, query, body]) => ask(what, query, body, (status, text) => postMessage([id, status, text]));
       early.forEach(answer);
@@ -24,10 +25,14 @@
     worker.postMessage([last, what, query, body]);
   });
   worker.onmessage = ({data: [id, status, text]}) => {
+    starting.remove();
     waiting.get(id)(new Response(text, {status}));
     waiting.delete(id);
   };
-  worker.onerror = (event) => say("The program of this page does not run here: " + event.message);
+  worker.onerror = (event) => {
+    starting.remove();
+    say("The program of this page does not run here: " + event.message);
+  };
   worker.postMessage({wasm: program.Wasm});
 
   // say shows what went wrong, until a file is opened: what the page says of its requests has another place.
@@ -37,6 +42,7 @@
   }
 
   const make = (tag, text, more) => Object.assign(document.createElement(tag), {textContent: text}, more);
+  const starting = make("div", "The program of this page starts, which takes some seconds\u2026", {className: "starting", role: "status"});
   const wrong = make("div", "", {className: "trouble", role: "alert", hidden: true});
   const watches = Boolean($("list")), [name, seed] = location.hash.slice(1).split("/");
   const game = program.Games.some((g) => g.Name === name) ? name : program.Games[0].Name;
@@ -53,7 +59,7 @@
   bar.append(make("a", "Watch a record", {href: "watch.html", className: watches ? "here" : ""}));
   bar.setAttribute("aria-label", "Games");
   bar.querySelector(".here").setAttribute("aria-current", "page");
-  document.querySelector("header.top").after(bar, wrong);
+  document.querySelector("header.top").after(bar, starting, wrong);
   bar.querySelector(".here").scrollIntoView({inline: "center", block: "nearest"});
 
   // open opens a file of records: here, or on the page to watch, which gets it behind "#".
