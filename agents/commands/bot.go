@@ -41,7 +41,7 @@ func (c *botCmd) Run(ctx context.Context, con *console) error {
 	}
 	defer match.Close([]env.Agent{agent})
 	if program.Terminal(con.In) {
-		fmt.Fprintln(con.Err, program.Named("reading the protocol of the contest from this terminal, as agents host writes it to bots"))
+		fmt.Fprintln(con.Err, program.Named("reads the protocol of the contest here, as agents host writes it to bots"))
 	}
 	bot := contest.Bot{
 		Codec: codec(g, con.Out, con.Err), Agent: agent,

@@ -72,7 +72,7 @@ func TestHostDuelFaults(t *testing.T) {
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "100.0 %")
 	require.Contains(t, out, "illegal 3\n")
-	require.Contains(t, out, "the match is won by A")
+	require.Contains(t, out, "winner of the match: A")
 	in, err := record.Open(file)
 	require.NoError(t, err)
 	defer in.Close()

@@ -191,7 +191,7 @@ func (r *Report) remarks() string {
 		b.WriteString("\n")
 	}
 	if r.Winner != "" {
-		fmt.Fprintf(&b, "the match is won by %s\n", r.Winner)
+		fmt.Fprintf(&b, "winner of the match: %s\n", r.Winner)
 	}
 	return b.String()
 }

@@ -92,9 +92,9 @@ type Bar struct {
 	rest int // columns beside a text
 }
 
-// NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 or 0 if it is not known. Without a
-// unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal. It is drawn twice a
-// second until Close, whatever its user does.
+// NewBar starts a progress bar up to total units, such as "games" or "bytes"; total is -1 or 0 if it is not known.
+// Without a unit, the bar shows the share alone. It shows nothing if quiet is set or out is not a terminal. It is drawn
+// twice a second until Close, whatever its user does.
 func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 	options := []progressbar.Option{
 		progressbar.OptionSetVisibility(!quiet && Terminal(out)), progressbar.OptionSetWriter(ansi.Styled(out)),
