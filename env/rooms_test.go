@@ -30,8 +30,8 @@ const (
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2285, "a file per command: flags, one call, print"},
-		{"play", "match bots contest search", 1530, "a person at the board, or an analysis for one"},
+		{"commands", "play fleet submit match bots contest search mlp", 2295, "a file per command: flags, one call, print"},
+		{"play", "match bots contest search", 1535, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2080, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3745, "a bot as one file"},
 		{"match", "bots contest search", 5240, "many games: formats, standings, ratings; a tournament takes what users name"},
@@ -42,7 +42,7 @@ var rooms = map[string][]room{
 	},
 	"train": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "cluster selfplay network games curves", 980, "a file per command"},
+		{"commands", "cluster selfplay network games curves", 990, "a file per command"},
 		{"cluster", "selfplay games", 600, "self-play on many machines, and what to do if one of them lies"},
 		{"selfplay", "network games curves", 3450, "a run: its algorithms, gates and state"},
 		{"network", "games", 895, "the trainer"},
@@ -66,11 +66,11 @@ var rooms = map[string][]room{
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "viewer export conform record program", 805, "a file per command"},
-		{"viewer", "record program", 4295, "recorded and running games in a browser"},
+		{"viewer", "record program", 4300, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2155, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1370, "a game as a line of a file"},
-		{"program", "", 1910, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
+		{"program", "", 1925, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }
