@@ -111,6 +111,9 @@ func NewBar(out io.Writer, quiet bool, total int, unit string) Bar {
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(unit))
 	}
 	rest := 36 // share, a short bar, times
+	if total <= 0 {
+		rest = 18 // a time
+	}
 	if unit != "" {
 		rest += len("(/, 9999 /s)") + 2*len(strconv.Itoa(total)) + len(unit)
 	}

@@ -177,8 +177,9 @@ def test_games(server, capsys):
 def test_bench(server, capsys):
     options = ["bench", "Blocking-v0", "--num-envs", "8", "--seats", "3", "--seconds", "0.2", "--address", server.unix]
     assert main([*options, "--opponents", "none", "--no-mask", "--packed"]) == 0
-    first, _, head, *rows = capsys.readouterr().out.splitlines()
+    first, opponents, _, head, *rows = capsys.readouterr().out.splitlines()
     assert "Blocking-v0" in first
+    assert opponents.startswith("opponents none, ")
     assert "per core-second" in head
     assert [row.split()[0] for row in rows] == ["step", "rollout"]
     assert main([*options, "--json", "--transport", "socket"]) == 0

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import BlockPool, BlockVectorEnv, make_vec
+from ..transport.progress import bar
 from .games import add_connection, connection
 from .games import ignored as ignored
 
@@ -163,13 +165,16 @@ def _measure(way: str, env: BlockVectorEnv, seconds: float, play: Callable[[int]
     """Call play(steps), which returns the number of decisions, for this long, with ever more steps at a time."""
     bursts: list[Figures] = []
     end, some = time.monotonic() + seconds, 1
-    while not bursts or time.monotonic() < end:
-        used, begun = _cpu(env), time.perf_counter()
-        decisions = play(some)
-        took = time.perf_counter() - begun
-        bursts.append(Figures(way, some, took, _cpu(env) - used, decisions))
-        if took < seconds / 8:
-            some *= 2
+    own = bar(f"measuring {way}") if way != "rollout" else nullcontext(lambda n: None)  # rollouts show a bar
+    with own as shown:
+        while not bursts or time.monotonic() < end:
+            used, begun = _cpu(env), time.perf_counter()
+            decisions = play(some)
+            took = time.perf_counter() - begun
+            bursts.append(Figures(way, some, took, _cpu(env) - used, decisions))
+            if took < seconds / 8:
+                some *= 2
+            shown(1)
     return _together(bursts)
 
 
