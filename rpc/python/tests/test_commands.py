@@ -78,6 +78,7 @@ def test_help_fits_the_terminal(server, capsys, monkeypatch):
         (["hlep"], 2, 'blockyard: unknown command "hlep", did you mean "help"?'),
         (["tournamnt"], 2, 'unknown command "tournamnt", did you mean "tournament"?'),
         (["bench", "Chess-v0", "--seconds", "0.1"], 1, 'no game "Chess-v0"; there are blockbattle'),
+        (["bench", "TetrisDual-v0"], 1, "did you mean tetrisduel?"),
         (["bench", "--seconds", "-1"], 1, "--seconds: want more than 0, got -1"),
         (["games", "--address", "here"], 1, "address 'here': want 'unix:PATH'"),
         (["games", "--address", "tcp:127.0.0.1:9"], 1, "no server answers at tcp:127.0.0.1:9"),
