@@ -20,14 +20,14 @@ import (
 // A leagueCmd has the commands of "agents league".
 type leagueCmd struct {
 	Play   leaguePlayCmd   `cmd:"" default:"withargs" help:"Play games between all that are in the folder of a league."`
-	Try    leagueTryCmd    `cmd:"" help:"Play a candidate against those that a league keeps, and keep or reject it."`
+	Try    leagueTryCmd    `cmd:"" help:"Keep a candidate if it is stronger than what a league has."`
 	Author leagueAuthorCmd `cmd:"" help:"Say who may upload to a league by its page."`
 }
 
 // A leagueAuthorCmd has the commands of "agents league author".
 type leagueAuthorCmd struct {
-	Add    authorAddCmd    `cmd:"" help:"Add an author and print the token, which is shown this once."`
-	Remove authorRemoveCmd `cmd:"" help:"Make the token of an author invalid. The author's bots stay."`
+	Add    authorAddCmd    `cmd:"" help:"Add an author and print the token, this once."`
+	Remove authorRemoveCmd `cmd:"" help:"Make the token of an author invalid; bots stay."`
 }
 
 // An authorAddCmd has the flags of "agents league author add".

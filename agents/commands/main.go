@@ -22,19 +22,19 @@ import (
 // A table has the commands of the program, each with its flags, in the order of the help.
 type table struct {
 	program.Flag
-	Arena      arenaCmd      `cmd:"" help:"Play many paired games between two agents and say which is stronger."`
-	Ladder     ladderCmd     `cmd:"" help:"Play a round robin between any number of agents and programs and rate them."`
+	Arena      arenaCmd      `cmd:"" help:"Say which of two agents is stronger, by many paired games."`
+	Ladder     ladderCmd     `cmd:"" help:"Rate any number of agents and programs by a round robin."`
 	Play       playCmd       `cmd:"" help:"Play one game, to watch it or to record it."`
-	Analyze    analyzeCmd    `cmd:"" help:"Say what a recorded position's best moves were, and what the move played lost."`
+	Analyze    analyzeCmd    `cmd:"" help:"Say what the best moves of a recorded game were."`
 	Tune       tuneCmd       `cmd:"" help:"Find weights for the hand-tuned baseline by playing games."`
-	Sign       signCmd       `cmd:"" help:"Print a hash of every agent's games, to see whether a change alters its play."`
-	Bot        botCmd        `cmd:"" help:"Play in a contest with a text protocol on standard input and output."`
+	Sign       signCmd       `cmd:"" help:"Print hashes of agents' games: a change of play shows."`
+	Bot        botCmd        `cmd:"" help:"Play in a contest by lines on standard input and output."`
 	Host       hostCmd       `cmd:"" help:"Play a contest between programs in any language."`
 	Tournament tournamentCmd `cmd:"" help:"Play a tournament between agents, programs and submissions."`
 	League     leagueCmd     `cmd:"" help:"Play a contest that goes on (league GAME), whose entrants come and go."`
 	Serve      online.Table  `cmd:"" help:"Run the server of a contest whose teams play over the network."`
 	Bundle     bundleCmd     `cmd:"" help:"Write a contest bot as one self-contained source file."`
-	Cage       cageCmd       `cmd:"" help:"Run any command contained, with limits of time, memory, disk and output."`
+	Cage       cageCmd       `cmd:"" help:"Run any command contained, within limits."`
 	Programs   programsCmd   `cmd:"" hidden:"" help:"Write the programs that bundle builds networks into."`
 }
 

@@ -47,7 +47,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 
 func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 	for line, want := range map[string]string{
-		"":                                     "Say what a recorded position's best moves were",
+		"":                                     "Say what the best moves of a recorded game were",
 		"arne":                                 "unexpected argument arne",
 		"arena blockbattle --a first":          "missing flags: --b=AGENT",
 		"arena tetris --a first --b first":     `no game "tetris"; there are blockbattle`,

@@ -14,11 +14,11 @@ import (
 // verbs are the commands of the program, each with its flags, in the order of the help.
 type verbs struct {
 	program.Flag
-	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results with the records."`
-	View    viewCmd    `cmd:"" help:"Show a recorded game in the terminal, or many in a web browser."`
-	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores, and results by agent and seat."`
-	Export  exportCmd  `cmd:"" help:"Export recorded games as Parquet shards or as a Minari dataset."`
-	Conform conformCmd `cmd:"" help:"Replay transcripts of an original contest engine and compare every value."`
+	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results."`
+	View    viewCmd    `cmd:"" help:"Show recorded games in the terminal or a web browser."`
+	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores and results."`
+	Export  exportCmd  `cmd:"" help:"Export recorded games as Parquet, Minari or text."`
+	Conform conformCmd `cmd:"" help:"Replay transcripts of a contest's own engine and compare."`
 }
 
 //go:embed flags.toml

@@ -19,7 +19,7 @@ var version = program.Read().Version
 // table is the program's commands.
 type table struct {
 	program.Flag
-	Serve    serveCmd    `cmd:"" help:"Serve games on unix sockets or TCP ports until SIGTERM or SIGINT."`
+	Serve    serveCmd    `cmd:"" help:"Serve games on unix sockets or TCP ports until a signal."`
 	Ping     pingCmd     `cmd:"" help:"Check that a server responds, and print its statistics."`
 	Reverify reverifyCmd `cmd:"" help:"${reverify_help}"`
 }

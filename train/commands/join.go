@@ -114,7 +114,7 @@ func emptySettings(g *games.Game) selfplay.Algorithm {
 
 // A clusterCmd has the commands that look at a broker.
 type clusterCmd struct {
-	Status clusterStatus `cmd:"" help:"Show the runs of a broker, their queues and what each worker has done."`
+	Status clusterStatus `cmd:"" help:"Show the runs of a broker, their queues and workers."`
 }
 
 // A clusterStatus has the flags of "train cluster status". Its Run prints the runs of a broker and their workers.

@@ -16,10 +16,10 @@ import (
 type table struct {
 	program.Flag
 	Selfplay selfplayCmd `cmd:"" help:"Train a network by self-play."`
-	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, on this machine or another."`
+	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, from anywhere."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker."`
-	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture, over the CPU time of training."`
-	Regret   regret      `cmd:"" help:"Judge networks by decisions that a deeper search has valued."`
+	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture."`
+	Regret   regret      `cmd:"" help:"Judge networks by decisions that a deeper search valued."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 }
 

@@ -26,7 +26,7 @@ import (
 
 // A Table has the contests that have a server, each a command.
 type Table struct {
-	Dropblox Dropblox `cmd:"" help:"Run a Dropblox contest: practice games, and rounds of all teams."`
+	Dropblox Dropblox `cmd:"" help:"Run a Dropblox contest: practice, and rounds of all teams."`
 }
 
 // A Dropblox has the flags of "agents serve dropblox". Its Run is a contest of teams over HTTP, until it is

@@ -57,6 +57,7 @@ def test_help_of_each():
 def test_help_fits_the_terminal(server, capsys, monkeypatch):
     """The help of every command fits 80 columns, and names commands and nothing else as the reader has them."""
     monkeypatch.setenv("COLUMNS", "80")
+    assert "\n" + 20 * " " not in ran("help").stdout, "a command has one line in the list"
     listed = re.findall(r"^  ([a-z]+(?: [a-z]+)*) (?:  |[A-Z])", ran("help").stdout, re.M)
     assert {"serve", "league author remove", "onnx", "selfplay"} <= set(listed)
     for command in listed:

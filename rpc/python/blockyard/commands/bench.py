@@ -19,7 +19,7 @@ from .games import add_connection, connection
 from .games import ignored as ignored
 
 ABOUT = """\
-measure steps per second of a game, with random legal actions
+measure steps per second of a game with random actions
 
 step: env.step of all games at once, with actions that the server draws.
 rollout: the same on the server alone, without a message per step.

@@ -15,10 +15,10 @@ from . import games
 from .games import add_connection, connection
 
 ABOUT = """\
-watch a policy learn Block Battle by self-play in 20 seconds, and then play
+watch a policy learn Block Battle in 20 seconds, and play
 
-It is trained with numpy alone, and plays a game in the terminal. Another GAME
-is not trained: the server's `learned` policy plays it."""
+It is trained by self-play with numpy alone, and plays a game in the terminal.
+Another GAME is not trained: the server's `learned` policy plays it."""
 GAME = "BlockBattle-v0"
 Array = NDArray[Any]
 

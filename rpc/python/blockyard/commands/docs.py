@@ -9,8 +9,9 @@ import textwrap
 from pathlib import Path
 
 ABOUT = """\
-list the pages of the documentation and say where they are, or print one
+list the pages of the documentation, or print one
 
+The list says where they are, and the examples.
 A PAGE is named as messages and help texts name it, such as docs/contest.md or
 agents/JSON.md; its last word does."""
 

@@ -9,7 +9,7 @@ from .. import connect
 from ..errors import plain
 from ..formats.spec import GameSpec
 
-ABOUT = "list the environments: ids, seats, observations, actions, opponents"
+ABOUT = "list the environments: ids, seats, actions, opponents"
 TURNS = {"simultaneous": "at once", "alternating": "in turn", "single": "alone"}
 HEAD = ("id", "name", "seats", "planes", "actions", "an action")
 

@@ -10,7 +10,7 @@ from ..networks.weights import feature_facts, load_weights, save_weights
 from ..provenance import write_run
 
 ABOUT = """\
-convert a file of weights (.safetensors) to an ONNX model (.onnx), or back
+convert weights (.safetensors) to an ONNX model, or back
 
 The file of weights is for learned:weights=FILE and for contest bots. A model
 must be Gemm (torch.nn.Linear) with LeakyRelu (torch.nn.LeakyReLU(0.01))
