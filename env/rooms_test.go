@@ -70,7 +70,7 @@ var rooms = map[string][]room{
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2155, "the rules beside transcripts of the original engines"},
 		{"record", "program", 1370, "a game as a line of a file"},
-		{"program", "", 1925, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
+		{"program", "", 1930, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
 }
