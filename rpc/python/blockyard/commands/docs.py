@@ -16,7 +16,8 @@ A PAGE is named as messages and help texts name it, such as docs/contest.md or
 agents/JSON.md; its last word does."""
 
 PAGES = ("README.md", "rpc/python/README.md", "rpc/python/docs/*.md", "rpc/python/docs/skills/*/SKILL.md",
-         "env/*/RULES.md", "agents/*.md", "agents/submit/starters/*/README.md", "rpc/*.md", "train/*.md", ".github/SECURITY.md")  # fmt: skip
+         "env/*/RULES.md", "agents/*.md", "agents/submit/starters/*/README.md", "rpc/*.md", "train/*.md",
+         ".github/SECURITY.md")  # fmt: skip
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
