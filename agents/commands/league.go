@@ -9,8 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/BurntSushi/toml"
-
 	"blockyard/agents/bots"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
@@ -192,19 +190,11 @@ func inLeague(g *env.Game, dir string) ([]*bots.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	var file struct{ Agents []string }
-	path := filepath.Join(dir, tournament.AgentsFile)
-	made, err := toml.DecodeFile(path, &file)
-	if errors.Is(err, os.ErrNotExist) {
-		return list, nil
+	texts, err := tournament.AgentsOf(dir)
+	if err != nil || texts == nil {
+		return list, err
 	}
-	if err == nil && len(made.Undecoded()) > 0 {
-		err = fmt.Errorf("unknown %v: want agents = [\"hand:ply=1\", \"me=./bot\"]", made.Undecoded()[0])
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	named, err := contestants(g, file.Agents)
+	named, err := contestants(g, texts)
 	names := map[string]bool{}
 	for _, a := range named {
 		if names[a.Name] {
@@ -217,7 +207,7 @@ func inLeague(g *env.Game, dir string) ([]*bots.Agent, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dir, tournament.AgentsFile), err)
 	}
 	return append(list, named...), nil
 }

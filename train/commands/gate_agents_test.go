@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,4 +100,32 @@ func TestGateWeightsLieInTheFolder(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "mine", last.Curve[1].Against)
 	require.NoError(t, last.Close())
+}
+
+// TestGateAgainstALeague: a league stands for the agents that its file lists, with their names and weights, as they are
+// when the run begins. Programs do not play in gates, and are not started.
+func TestGateAgainstALeague(t *testing.T) {
+	league, proof := t.TempDir(), filepath.Join(t.TempDir(), "proof")
+	list := filepath.Join(league, "league.toml")
+	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
+	require.NoError(t, os.WriteFile(filepath.Join(league, "w.json"), weights, 0o600))
+	require.NoError(t, os.WriteFile(list, fmt.Appendf(nil, "agents = [%q, %q, %q]", "exec:touch "+proof, "first",
+		"mine=hand:weights="+filepath.Join(league, "w.json")), 0o600))
+	dir := begun(t, "league:"+league)
+	require.NoError(t, os.RemoveAll(league))
+	require.NoError(t, command(t, "selfplay", "blockbattle", "--resume", "--out", dir))
+	require.NoFileExists(t, proof)
+	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
+	require.NoError(t, err)
+	require.Equal(t, "first, mine", run.Curve[1].Against)
+	require.NoError(t, run.Close())
+
+	start := append([]string{"selfplay", "blockbattle", "--out", dir + "2", "--gate-against=league:" + league}, tiny...)
+	require.ErrorContains(t, command(t, start...), list+" names no agent for gates")
+	require.NoError(t, os.Mkdir(league, 0o700))
+	for text, want := range map[string]string{"agents = ['exec:true']": "names no agent for gates", "agent = []": "unknown agent",
+		"agents = ['hnad']": list + ": agent \"hnad\""} {
+		require.NoError(t, os.WriteFile(list, []byte(text), 0o600))
+		require.ErrorContains(t, command(t, start...), want)
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
+	"blockyard/agents/match/tournament"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/disk"
@@ -153,6 +154,9 @@ func (c *selfplayCmd) open(g *games.Game) (*selfplay.Run, error) {
 			return nil, err
 		}
 	}
+	if err := c.ofLeagues(g); err != nil {
+		return nil, fmt.Errorf("--gate-against: %w", err)
+	}
 	settings, err := c.algorithm(g)
 	if err != nil {
 		return nil, err
@@ -228,6 +232,41 @@ func (c *selfplayCmd) trust(config *phases.Config) {
 		}
 		return bots.Foreign(name, folder)
 	}
+}
+
+// leaguePrefix begins the name of a league's folder in --gate-against.
+const leaguePrefix = "league:"
+
+// ofLeagues replaces each league in --gate-against by the agents of its file that are no programs.
+func (c *selfplayCmd) ofLeagues(g *games.Game) error {
+	var all []string
+	for _, text := range c.Phases.GateAgainst {
+		dir, ok := strings.CutPrefix(text, leaguePrefix)
+		if !ok {
+			all = append(all, text)
+			continue
+		}
+		listed, err := tournament.AgentsOf(dir)
+		if err != nil {
+			return err
+		}
+		before := len(all)
+		for _, text := range listed {
+			a, err := bots.Parse(g.Rules, bots.Own(text))
+			if err != nil {
+				return fmt.Errorf("%s: %w", filepath.Join(dir, tournament.AgentsFile), err)
+			}
+			if a.Kind == bots.Ours {
+				all = append(all, text)
+			}
+		}
+		if len(all) == before {
+			return fmt.Errorf("%s names no agent for gates: want one such as hand:ply=1; programs and submissions of a "+
+				"league do not play in gates", filepath.Join(dir, tournament.AgentsFile))
+		}
+	}
+	c.Phases.GateAgainst = all
+	return nil
 }
 
 // keepWeights copies the weights of --gate-against into a new run's folder; its settings name them by content.

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/BurntSushi/toml"
 
 	"blockyard/agents/bots"
 	"blockyard/agents/contest/cage"
@@ -20,6 +23,23 @@ const (
 	SubmissionsDir = "submissions" // an archive, a source file or a folder for each entrant
 	AgentsFile     = "league.toml" // entrants that are agents of this program, or commands
 )
+
+// AgentsOf returns the texts of the agents and commands that the AgentsFile of a league lists; none without that file.
+func AgentsOf(dir string) ([]string, error) {
+	var file struct{ Agents []string }
+	path := filepath.Join(dir, AgentsFile)
+	made, err := toml.DecodeFile(path, &file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err == nil && len(made.Undecoded()) > 0 {
+		err = fmt.Errorf("unknown %v: want agents = [\"hand:ply=1\", \"me=./bot\"]", made.Undecoded()[0])
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return file.Agents, nil
+}
 
 // A leaguePolicy is that of a tournament whose entrants come and go. Two meet in pairs of games with the same seed and
 // the seats swapped.
