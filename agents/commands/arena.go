@@ -54,12 +54,7 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 	var result match.Versus
 	o := output{record: c.Record, seed: strconv.FormatUint(c.Seed, 10), quiet: c.Quiet}
 	err := playGames(ctx, con, o, c.Games, func(w *record.Writer, bar program.Bar) (games int, failed error) {
-		level := slog.LevelInfo
-		if c.Quiet {
-			level = slog.LevelWarn
-		}
-		log := slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
-		workers, err := c.Remote.Start(ctx, &m, c.texts(), con.Err, log) // none without --cluster
+		workers, err := c.Remote.Start(ctx, &m, c.texts(), con.Err, logger(con, c.Quiet)) // none without --cluster
 		if err != nil {
 			return 0, err
 		}
@@ -79,6 +74,15 @@ func (c *arenaCmd) play(ctx context.Context, con *console, m match.Match) error 
 		return cmp.Or(err, ctx.Err())
 	}
 	return con.Print(c.JSON, result)
+}
+
+// logger logs what workers do to standard error, and if quiet, warnings only.
+func logger(con *console, quiet bool) *slog.Logger {
+	level := slog.LevelInfo
+	if quiet {
+		level = slog.LevelWarn
+	}
+	return slog.New(slog.NewTextHandler(con.Err, &slog.HandlerOptions{Level: level}))
 }
 
 // match is the match that the flags describe. forget removes what its agents were compiled to, also after an error.

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
+	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet/matches"
+	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
 	"blockyard/env"
@@ -60,6 +64,31 @@ type leaguePlayCmd struct {
 	Uploads int           `name:"author-uploads" default:"12" needs:"listen" help:"uploads of an author per hour."`
 	paging
 	hosting
+	sharing
+}
+
+// A sharing has the flags by which workers play games of a league.
+type sharing struct {
+	Cluster broker.Flag `help:"Let workers play the games between agents; see train join. Programs play here." placeholder:"NATS://HOST:PORT" group:"Many machines"`
+	At      string      `name:"cluster-listen" needs:"cluster" help:"${listen}" placeholder:"HOST:PORT" group:"Many machines"`
+	broker.ClientFlags
+}
+
+// share lets workers play for a league, if that is wanted. The caller must Close what it returns.
+func (c *sharing) share(ctx context.Context, con *console, l *tournament.League, quiet bool) (*fleet.Session, error) {
+	if !c.Cluster.On {
+		return nil, nil
+	}
+	if bots.Of(l.Rules).Host.Open == nil {
+		return nil, program.Usage(fmt.Errorf("--cluster: agents of %s are started for every turn, on this machine: "+
+			"leave it out", l.Rules.Name))
+	}
+	f := matches.Flags{Dir: filepath.Join(l.Dir, "cluster"),
+		Flags: broker.Flags{Cluster: c.Cluster, Listen: c.At, ClientFlags: c.ClientFlags}}
+	s := &matches.Shared{Here: l.Runner, Agent: func(number int) (match.Player, bool) { return l.Entrants[number].Ours() }}
+	session, err := f.Share(ctx, s, l.Rules, l.Workers, con.Err, logger(con, quiet))
+	l.Runner, l.Workers = s, matches.MostShared
+	return session, err
 }
 
 // A leagueTryCmd has the flags of "agents league try".
@@ -73,7 +102,7 @@ type leagueTryCmd struct {
 	hosting
 }
 
-func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
+func (c *leaguePlayCmd) Run(ctx context.Context, con *console) (failed error) {
 	if c.Games < 0 || c.For < 0 {
 		return program.Usage(fmt.Errorf("--games %d, --for %v: want none below 0", c.Games, c.For))
 	}
@@ -85,6 +114,11 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) error {
 		return err
 	}
 	defer l.Journal.Close()
+	workers, err := c.share(ctx, con, l, c.Quiet || c.JSON)
+	if err != nil {
+		return err
+	}
+	defer func() { failed = errors.Join(failed, workers.Close(true)) }()
 	l.Uploads = c.Listen != ""
 	uploads := &tournament.Uploads{League: l, Size: int64(c.MaxSize) << 20, Bots: c.Bots, Hourly: c.Uploads,
 		Time: uploadTime}
@@ -144,7 +178,7 @@ func (c *hosting) league(con *console, dir, game string) (l *tournament.League, 
 	}
 	bar = c.bar(con)
 	return &tournament.League{
-		Tournament: t, Dir: dir,
+		Tournament: t, Dir: dir, Builds: c.Workers,
 		List: func() ([]*bots.Agent, error) { return inLeague(t.Rules, dir) },
 		Ready: func(ctx context.Context, e *tournament.Entrant, all []*tournament.Entrant) error {
 			bar.Describef("%s is compiled and tested", e.Name)

@@ -276,6 +276,8 @@ func TestLeagueUsage(t *testing.T) {
 		"try x --games 0 --dir " + dir + "/d":                         "--games 0: want at least 1",
 		"blockbattle --listen :0 --author-bots 0 --dir " + dir + "/d": "--author-bots 0, --author-uploads 12: want at least 1",
 		"blockbattle --workers=-1 --dir " + dir + "/d":                "--workers -1: want a number from 1",
+		"dropblox --cluster --dir " + dir + "/h":                      "--cluster: agents of dropblox are started for every turn",
+		"blockbattle --cluster-listen :0 --dir " + dir + "/d":         "--cluster-listen needs --cluster",
 		"blockbattle --budget 3s --dir " + dir + "/d":                 "--budget is no option of this contest",
 	} {
 		status, _, errs := agents(t.Context(), "league "+line)

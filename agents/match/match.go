@@ -25,9 +25,9 @@ import (
 
 // A Player makes a new agent for every game.
 type Player struct {
-	Name string
-	Spec string // what the user has given the name Name; "" if nothing
-	New  func(seed uint64) (env.Agent, error)
+	Name string                               `json:"name"` // in records
+	Spec string                               `json:"spec"` // what the user has given the name Name; "" if nothing
+	New  func(seed uint64) (env.Agent, error) `json:"-"`
 }
 
 // A Match is many games between two players, or of one player alone. All games of a unit have the same seed,
@@ -65,6 +65,8 @@ type Unit struct {
 	Seed  uint64      `json:"seed"`
 	Games [][]Entrant `json:"games"`           // per game, who has each seat
 	Start []byte      `json:"start,omitempty"` // see Game.Start
+
+	Players []Player `json:"players,omitempty"` // of this unit, in place of the match's
 }
 
 // An Entrant is the player of one seat in one game of a unit.
@@ -182,8 +184,13 @@ func (m Match) check() error {
 	return nil
 }
 
-// Name is the name of an entrant in records.
-func (m Match) Name(e Entrant) string { return m.Players[e.Player].Name }
+// Of returns the match of a unit alone, with the unit's players if it has its own.
+func (m Match) Of(u Unit) Match {
+	if len(u.Players) > 0 {
+		m.Players = u.Players
+	}
+	return m
+}
 
 // GameSeats is the number of seats of every game.
 func (m Match) GameSeats() int { return max(min(2, m.Rules.MaxSeats), m.Seats) }
@@ -222,7 +229,7 @@ const agentStream = 0x6167656e74
 // PlayUnit plays a unit of the match and returns the records of its games.
 func (m Match) PlayUnit(ctx context.Context, u Unit) (games []*record.Record, err error) {
 	for _, lineup := range u.Games {
-		rec, err := m.game(ctx, u, lineup, nil)
+		rec, err := m.Of(u).game(ctx, u, lineup, nil)
 		if err != nil {
 			return nil, err
 		}

@@ -3,20 +3,28 @@
 package commands
 
 import (
+	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
+	"blockyard/agents/match/tournament"
+	"blockyard/agents/search"
+	"blockyard/datasets/record"
+	"blockyard/env"
 	"blockyard/train/games"
 
 	"github.com/nats-io/nats.go"
@@ -59,12 +67,23 @@ func TestMatchOfWorkers(t *testing.T) {
 		got, err := together.Play(t.Context())
 		ended <- played{got, errors.Join(err, session.Close(true))}
 	}()
+	join := killedWorker(t, dir, at)
+	startWorker(t, "second", at, join)
+	startWorker(t, "third", at, join)
+	got := <-ended
+	require.NoError(t, got.err)
+	require.Equal(t, want, got.Report)
+}
+
+// killedWorker kills a worker that has played and plays, and returns how others join.
+func killedWorker(t *testing.T, dir, at string) (join []string) {
 	key := filepath.Join(dir, "worker.nk")
 	require.Eventually(t, func() bool { _, err := os.Stat(key); return err == nil }, time.Minute, 10*time.Millisecond)
-	join := []string{"join", "nats://" + at, "--creds", key}
+	join = []string{"join", "nats://" + at, "--creds", key}
 	killed := startWorker(t, "killed", at, join)
 	var nc *nats.Conn // the broker writes its key before it listens
 	require.Eventually(t, func() bool {
+		var err error
 		nc, err = (&broker.ClientFlags{Creds: key}).Connect(join[1], "test", slog.New(slog.DiscardHandler))
 		return err == nil
 	}, time.Minute, 10*time.Millisecond)
@@ -74,9 +93,85 @@ func TestMatchOfWorkers(t *testing.T) {
 		return len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Tasks > 0
 	}, time.Minute, 5*time.Millisecond)
 	killed.kill()
+	return join
+}
+
+// here plays what workers cannot have, and counts that.
+type here struct {
+	g     *env.Game
+	games atomic.Int64
+	names func(number int) string
+}
+
+func (h *here) Play(ctx context.Context, p *match.Played) (*record.Record, error) {
+	h.games.Add(1)
+	seed, err := strconv.ParseUint(p.Seed, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := match.Play(ctx, match.Game{Rules: h.g, Seed: seed, Names: []string{h.names(p.Seats[0]), h.names(p.Seats[1])},
+		Agents: []env.Agent{search.NewRandom(seed), search.NewFirst()}})
+	if err == nil {
+		p.Note(rec.Scores, rec.Results, len(rec.Choices), rec.Stopped)
+		p.UsedMS, p.MostMS = make([]float64, 2), make([]float64, 2)
+	}
+	return rec, err
+}
+
+// TestLeagueOfWorkers: workers play the games between agents of a league, with weights that only this machine has. One is
+// killed while it plays, and every game is played once. Those of a program are played here, and it is not sent.
+func TestLeagueOfWorkers(t *testing.T) {
+	dir, g, at := t.TempDir(), games.BlockBattle.Rules, freeAddress(t)
+	weights := filepath.Join(dir, "w.json")
+	require.NoError(t, os.WriteFile(weights, blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:]), 0o600))
+	journal, err := tournament.OpenJournal(dir)
+	require.NoError(t, err)
+	const most = 200
+	l := &tournament.League{Dir: dir, Limit: most, Tell: func(string, ...any) {},
+		Tournament: &tournament.Tournament{Journal: journal, Changed: func(*tournament.Tournament) error { return nil },
+			Config: tournament.Config{Format: tournament.Ongoing, Seats: 2, Games: 2, Rules: g, Workers: 20}}}
+	local := &here{g: g, names: func(number int) string { return l.Entrants[number].Agent }}
+	l.List = func() (list []*bots.Agent, err error) {
+		for _, text := range []string{"random", "hand:ply=1", "mine=hand:weights=" + weights + ",ply=1", "program=exec:true"} {
+			a, err := bots.Parse(g, bots.Own(text))
+			require.NoError(t, err)
+			list = append(list, a)
+		}
+		return list, nil
+	}
+	l.Ready = func(context.Context, *tournament.Entrant, []*tournament.Entrant) error { return nil }
+	shared := &matches.Shared{Here: local, Agent: func(number int) (match.Player, bool) { return l.Entrants[number].Ours() }}
+	l.Runner = shared
+	require.NoError(t, journal.Begin(&l.Config, "", nil))
+	f := matches.Flags{Flags: broker.Flags{Listen: at}, Dir: filepath.Join(dir, "cluster")}
+	f.Cluster.On = true
+	session, err := f.Share(t.Context(), shared, g, 1, io.Discard, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- errors.Join(l.Play(t.Context()), session.Close(true)) }()
+	join := killedWorker(t, f.Dir, at)
 	startWorker(t, "second", at, join)
-	startWorker(t, "third", at, join)
-	got := <-ended
-	require.NoError(t, got.err)
-	require.Equal(t, want, got.Report)
+	require.NoError(t, <-ended)
+	require.NoError(t, journal.Close())
+
+	ofProgram, names := 0, map[string]bool{}
+	for k, p := range l.Played {
+		require.Equal(t, k, p.Number)
+		require.Empty(t, p.Void)
+		for _, e := range p.Seats {
+			if names[l.Entrants[e].Name] = true; l.Entrants[e].Name == "program" {
+				ofProgram++
+			}
+		}
+	}
+	require.Len(t, l.Played, most)
+	require.Len(t, names, 4)
+	require.EqualValues(t, ofProgram, local.games.Load())
+	again, err := tournament.OpenJournal(dir)
+	require.NoError(t, err)
+	fresh := &tournament.Tournament{Config: l.Config, Entrants: l.Entrants, Journal: again, Over: true}
+	require.NoError(t, again.Begin(&fresh.Config, "", fresh.Entrants))
+	fresh.Played, fresh.Expected = again.Played, most
+	require.Equal(t, l.Report(), fresh.Report())
+	require.NoError(t, again.Close())
 }

@@ -39,27 +39,22 @@ const Kind = "match"
 
 // A spec is what a worker needs to know of a match, besides the facts.
 type spec struct {
-	Table   []string `json:"table,omitempty"` // of the game; see env.Game
-	Check   string   `json:"check"`           // SHA-256 of the self-test
-	Players []player `json:"players"`         // A and B, if there is a B
-	Seats   int      `json:"seats"`           // of every game
-	Cap     int      `json:"cap"`
-	Steps   int      `json:"steps"`
+	Table   []string       `json:"table,omitempty"` // of the game; see env.Game
+	Check   string         `json:"check"`           // SHA-256 of the self-test
+	Players []match.Player `json:"players"`         // A and B, if there is a B
+	Seats   int            `json:"seats"`           // of every game
+	Cap     int            `json:"cap"`
+	Steps   int            `json:"steps"`
 }
 
-// A player is one side of a match as workers are told: nothing that could start a program.
-type player struct {
-	Name string `json:"name"` // in records
-	Spec string `json:"spec"` // with weights named by content
-}
-
-// pack describes an agent of this command line. Its weights are added to files.
-func pack(g *env.Game, name, text string, files *[][]byte) (player, error) {
+// pack describes an agent of this command line as workers are told: nothing that could start a program, and weights
+// named by content, which are added to files.
+func pack(g *env.Game, name, text string, files *[][]byte) (match.Player, error) {
+	p := match.Player{Name: name}
 	agent, err := bots.Parse(g, bots.Own(text))
 	if err != nil {
-		return player{}, err
+		return p, err
 	}
-	p := player{Name: name}
 	spec, weights, data, err := agent.Portable()
 	if errors.Is(err, bots.ErrUntrusted) {
 		return p, fmt.Errorf("agent %.80q: it is a program of this machine, which workers do not have: "+
@@ -151,24 +146,32 @@ func Open(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, er
 	}
 	m := &match.Match{Rules: g, Seats: s.Seats, Cap: s.Cap, Steps: s.Steps}
 	weights := func(name string) ([]byte, error) { return get(ctx, strings.TrimPrefix(name, bots.ContentPrefix)) }
-	for _, p := range s.Players {
-		f, err := bots.New(g, bots.Foreign(p.Spec, weights))
-		if err != nil {
-			return nil, fmt.Errorf("match %s: %w", r.ID, err)
+	ready := func(list []match.Player) (err error) {
+		for k := 0; k < len(list) && err == nil; k++ {
+			list[k].New, err = bots.New(g, bots.Foreign(list[k].Spec, weights))
 		}
-		m.Players = append(m.Players, match.Player{Name: p.Name, New: f})
+		return err
 	}
+	if err := ready(s.Players); err != nil {
+		return nil, fmt.Errorf("match %s: %w", r.ID, err)
+	}
+	m.Players = s.Players
 	check, err := selfTest(ctx, m)
 	if err == nil {
 		err = r.AgreeSelfTest("the match", s.Check, check)
 	}
-	return func() (fleet.Player, error) { return unitPlayer(m), nil }, err
+	return func() (fleet.Player, error) { return unitPlayer(m, ready), nil }, err
 }
 
-func unitPlayer(m *match.Match) fleet.Player {
+// unitPlayer plays units of a match, whose own players get ready first.
+func unitPlayer(m *match.Match, ready func([]match.Player) error) fleet.Player {
 	return func(ctx context.Context, text json.RawMessage) (*fleet.Result, error) {
 		var u match.Unit
-		if err := json.Unmarshal(text, &u); err != nil {
+		err := json.Unmarshal(text, &u)
+		if err == nil {
+			err = ready(u.Players)
+		}
+		if err != nil {
 			return nil, err
 		}
 		records, err := m.PlayUnit(ctx, u)
@@ -261,25 +264,32 @@ func serve(ctx context.Context, site *broker.Site, m *match.Match, texts []strin
 	if err != nil {
 		return nil, err
 	}
-	for _, data := range files {
-		if _, e := server.Objects.Put(ctx, data); e != nil && err == nil {
-			err = fmt.Errorf("storing weights: %w", e)
-		}
-	}
-	if err == nil {
+	s := &session{&fleet.Session{Server: server, Site: site, Out: io.Discard}, m}
+	if err = s.store(ctx, files); err == nil {
 		err = server.Open(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, server.Close(true))
 	}
-	s := &session{&fleet.Session{Server: server, Site: site, Out: io.Discard}, m}
 	m.Remote, m.Workers = s.Play, o.Jobs
 	return s, nil
 }
 
+// ErrHere says that workers cannot have a player of a unit.
+var ErrHere = errors.New("it plays on this machine only")
+
 // Play plays a unit by a worker; see match.Match.Remote.
-func (s *session) Play(ctx context.Context, u match.Unit) ([]*record.Record, error) {
-	var games []*record.Record
+func (s *session) Play(ctx context.Context, u match.Unit) (games []*record.Record, err error) {
+	var files [][]byte
+	u.Players = slices.Clone(u.Players)
+	for k, p := range u.Players {
+		if u.Players[k], err = pack(s.match.Rules, p.Name, p.Spec, &files); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrHere, err)
+		}
+	}
+	if err := s.store(ctx, files); err != nil {
+		return nil, err
+	}
 	played := make(chan struct{})
 	job := &fleet.Job{ID: strconv.Itoa(u.Index), Spec: u, Done: func() { close(played) }}
 	job.Take = func(r *fleet.Result) (err error) {
@@ -301,6 +311,16 @@ func (s *session) Play(ctx context.Context, u match.Unit) ([]*record.Record, err
 	}
 }
 
+// store lets workers get the weights of players.
+func (s *session) store(ctx context.Context, files [][]byte) error {
+	for _, data := range files {
+		if _, err := s.Objects.Put(ctx, data); err != nil {
+			return fmt.Errorf("storing weights: %w", err)
+		}
+	}
+	return nil
+}
+
 // check reads the records of a unit. It returns an error if they are not those of its games.
 func (s *session) check(u match.Unit, data []byte) (games []*record.Record, err error) {
 	if err := json.Unmarshal(data, &games); err != nil {
@@ -312,7 +332,7 @@ func (s *session) check(u match.Unit, data []byte) (games []*record.Record, err 
 	for k, rec := range games {
 		names := make([]string, len(u.Games[k]))
 		for seat, e := range u.Games[k] {
-			names[seat] = s.match.Name(e)
+			names[seat] = s.match.Of(u).Players[e.Player].Name
 		}
 		want := record.New(s.match.Rules, u.Seed, names)
 		if rec == nil || rec.Seed != want.Seed || rec.Seats != want.Seats || !slices.Equal(rec.Agents, want.Agents) ||
@@ -324,4 +344,70 @@ func (s *session) check(u match.Unit, data []byte) (games []*record.Record, err 
 		}
 	}
 	return games, nil
+}
+
+// A Shared is a match.Runner that lets workers play the games between agents. All others are played here: a program is
+// contained and timed on this machine, and so is an agent whose moves depend on a clock.
+type Shared struct {
+	Here  match.Runner
+	Agent func(number int) (p match.Player, ours bool) // a player with its spec; not ours is a program
+
+	remote func(context.Context, match.Unit) ([]*record.Record, error)
+	places chan struct{} // of games here
+}
+
+// MostShared is how many games of a Shared are under way at a time.
+const MostShared = 64
+
+// Share lets workers play games of g for s, and bounds how many are played here at once.
+func (f *Flags) Share(ctx context.Context, s *Shared, g *env.Game, here int, out io.Writer, log *slog.Logger) (
+	*fleet.Session, error) {
+	m, known := &match.Match{Rules: g, Units: MostShared}, bots.Names(g)
+	texts := slices.DeleteFunc([]string{"learned:ply=1", "hand:ply=1", "random", "first"}, func(text string) bool {
+		name, _, _ := strings.Cut(text, ":")
+		return !slices.Contains(known, name)
+	})[:2] // for the self-test
+	for _, text := range texts {
+		f, err := bots.New(g, bots.Own(text))
+		if err != nil {
+			return nil, err
+		}
+		m.Players = append(m.Players, match.Player{Name: text, New: f})
+	}
+	started, err := f.Start(ctx, m, texts, out, log)
+	s.remote, s.places = m.Remote, make(chan struct{}, here)
+	return started, err
+}
+
+// Play implements match.Runner.
+func (s *Shared) Play(ctx context.Context, g *match.Played) (*record.Record, error) {
+	seed, err := strconv.ParseUint(g.Seed, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	u, lineup := match.Unit{Index: g.Number, Seed: seed}, []match.Entrant{}
+	for seat, number := range g.Seats {
+		if p, ours := s.Agent(number); ours {
+			u.Players = append(u.Players, p)
+		}
+		lineup = append(lineup, match.Entrant{Player: seat, Stream: uint64(2*(g.Number-g.Unit) + seat)})
+	}
+	if u.Games = append(u.Games, lineup); len(u.Players) == len(lineup) {
+		records, err := s.remote(ctx, u)
+		if err == nil {
+			rec := records[0]
+			g.Note(rec.Scores, rec.Results, len(rec.Choices), rec.Stopped)
+			g.UsedMS, g.MostMS = make([]float64, len(lineup)), make([]float64, len(lineup)) // nothing is timed
+			return rec, nil
+		} else if !errors.Is(err, ErrHere) {
+			return nil, err
+		}
+	}
+	select {
+	case s.places <- struct{}{}:
+		defer func() { <-s.places }()
+		return s.Here.Play(ctx, g)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

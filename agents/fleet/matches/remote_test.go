@@ -207,8 +207,8 @@ func TestRefusedWorkers(t *testing.T) {
 		"its self-test of the match gives":           func(_ *fleet.Run, s *spec) { s.Check = "beef" },
 		"sampling or moves differ":                   func(_ *fleet.Run, s *spec) { s.Check = "beef" },
 		`no game "chess"`:                            func(r *fleet.Run, _ *spec) { r.Game = "chess" },
-		`agent "exec:true": reads files or runs`:     func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "exec:true"}} },
-		`weights=/etc/passwd": reads files or runs`:  func(_ *fleet.Run, s *spec) { s.Players = []player{{Spec: "hand:weights=/etc/passwd"}} },
+		`agent "exec:true": reads files or runs`:     func(_ *fleet.Run, s *spec) { s.Players = []match.Player{{Spec: "exec:true"}} },
+		`weights=/etc/passwd": reads files or runs`:  func(_ *fleet.Run, s *spec) { s.Players = []match.Player{{Spec: "hand:weights=/etc/passwd"}} },
 		"0 players, want 1 or 2":                     func(_ *fleet.Run, s *spec) { s.Players = nil },
 	} {
 		err := <-s.work(t.Context(), "other", changed(change))
@@ -243,7 +243,7 @@ func TestUnitThatFails(t *testing.T) {
 	broken := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
 		b := *m
 		b.Players = []match.Player{{Name: "random", New: func(uint64) (env.Agent, error) { panic("out of order") }}, m.Players[1]}
-		return func() (fleet.Player, error) { return unitPlayer(&b), nil }, nil
+		return func() (fleet.Player, error) { return unitPlayer(&b, func([]match.Player) error { return nil }), nil }, nil
 	}
 	left := s.work(t.Context(), "fragile", broken)
 	_, err := m.Play(t.Context())

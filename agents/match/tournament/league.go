@@ -91,12 +91,13 @@ func swapped(seats []int) []int { return []int{seats[1], seats[0]} }
 // Entrants are compiled and tested while others play.
 type League struct {
 	*Tournament
-	Dir   string
-	List  func() ([]*bots.Agent, error)                               // who is there now
-	Ready func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
-	Limit int                                                         // games after which it ends; 0 for none
-	Until <-chan struct{}                                             // closed when it ends; nil for never
-	Tell  func(format string, a ...any)                               // what happens to entrants
+	Dir    string
+	List   func() ([]*bots.Agent, error)                               // who is there now
+	Ready  func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
+	Builds int                                                         // entrants that are made ready at once, at least 1
+	Limit  int                                                         // games after which it ends; 0 for none
+	Until  <-chan struct{}                                             // closed when it ends; nil for never
+	Tell   func(format string, a ...any)                               // what happens to entrants
 
 	built   int   // builds so far
 	waits   bool  // it has said that it waits for entrants
@@ -116,7 +117,7 @@ type League struct {
 // open knows the entrants of the journal, none of which is ready.
 func (l *League) open() error {
 	l.Played = l.Journal.Played
-	l.here, l.wake, l.places = map[string]sight{}, make(chan struct{}, 1), make(chan struct{}, max(1, l.Workers))
+	l.here, l.wake, l.places = map[string]sight{}, make(chan struct{}, 1), make(chan struct{}, max(1, l.Builds))
 	for k, e := range l.Entrants {
 		e := new(*e)
 		e.tested, e.vain = e.Refused == "", e.Refused != "" && !slices.ContainsFunc(l.Played, func(g match.Played) bool {

@@ -140,7 +140,10 @@ func (t *Tournament) WritePage(dir string) error {
 }
 
 func (t *Tournament) gameRow(dir string, g match.Played) (gameRow, error) {
-	row := gameRow{Played: g, Log: filepath.ToSlash(LogFile(g.Number))}
+	row := gameRow{Played: g}
+	if _, err := os.Stat(filepath.Join(dir, LogFile(g.Number))); err == nil { // no worker has played it
+		row.Log = filepath.ToSlash(LogFile(g.Number))
+	}
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
 		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat]), Fault: g.Fault(seat)}

@@ -72,6 +72,11 @@ func (e *Entrant) Player() contest.Player {
 	return p
 }
 
+// Ours returns the agent that an entrant is, with its spec, unless it is a program.
+func (e *Entrant) Ours() (p match.Player, ours bool) {
+	return match.Player{Name: e.Agent, Spec: e.from.Spec}, e.from.Kind == bots.Ours
+}
+
 // refuse notes why an entrant does not take part, and what it has written.
 func (e *Entrant) refuse(why, output string) {
 	if e.Refused = ansi.Plain(why, mostReason); !strings.HasSuffix(e.Refused, compile.Page) {
