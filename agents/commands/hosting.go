@@ -81,18 +81,21 @@ func (c *hosting) plays(ctx context.Context, con *console, t *tournament.Tournam
 	return errors.Join(err, made.Close(dir), con.Print(c.JSON, t.Report()))
 }
 
-// pages returns what writes the page of a tournament, at most once a second while it plays.
+// pages returns what writes the page of a tournament, while it plays at most once a second and in a twentieth of the time.
 func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
 	var last time.Time
+	var took time.Duration
 	games := -1
 	return func(t *tournament.Tournament) error {
 		bar.ChangeMax(cmp.Or(t.Expected, -1))
 		bar.Set(len(t.Played))
-		if more := len(t.Played) > games; more && time.Since(last) < time.Second && !t.Over && !t.Stopped {
+		if more := len(t.Played) > games; more && time.Since(last) < max(time.Second, 20*took) && !t.Over && !t.Stopped {
 			return nil
 		}
-		last, games = time.Now(), len(t.Played)
-		return t.WritePage(dir)
+		begun := time.Now()
+		err := t.WritePage(dir)
+		last, games, took = time.Now(), len(t.Played), time.Since(begun)
+		return err
 	}
 }
 

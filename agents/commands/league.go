@@ -69,8 +69,8 @@ type leaguePlayCmd struct {
 
 // A sharing has the flags by which workers play games of a league.
 type sharing struct {
-	Cluster broker.Flag `help:"Let workers play the games between agents; see train join. Programs play here." placeholder:"NATS://HOST:PORT" group:"Many machines"`
-	At      string      `name:"cluster-listen" needs:"cluster" help:"${listen}" placeholder:"HOST:PORT" group:"Many machines"`
+	Cluster broker.Flag `help:"${cluster_league}" placeholder:"NATS://HOST:PORT" group:"Many machines"`
+	At      string      `name:"cluster-listen" needs:"cluster" help:"${listen}" group:"Many machines"`
 	broker.ClientFlags
 }
 

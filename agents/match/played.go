@@ -121,13 +121,14 @@ func (p *Played) Fault(seat int) string {
 
 // compared returns the games that count. Players that play the seed of a unit alone, one after the other, are compared
 // by their points: their games are one.
-func compared(played []Played) (out []Played) {
-	for _, g := range played {
-		k := len(out) - 1
+func compared(played []Played) (out []*Played) {
+	for i := range played {
+		g, k := &played[i], len(out)-1
 		switch {
 		case g.Void != "" || g.Repeats > 0:
 		case len(g.Seats) == 1 && k >= 0 && out[k].Unit == g.Unit && !slices.Contains(out[k].Seats, g.Seats[0]):
-			o := &out[k]
+			o := new(*out[k])
+			out[k] = o
 			o.Seats, o.Points = append(slices.Clip(o.Seats), g.Seats...), append(slices.Clip(o.Points), g.Points...)
 			o.After, o.Ranks = append(slices.Clip(o.After), g.After...), contest.Ranks(o.Points)
 		default:

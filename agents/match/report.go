@@ -127,7 +127,8 @@ func (r *Report) Results() *Results { return r.all }
 
 // Add counts games. It may be called once.
 func (r *Report) Add(played []Played) {
-	for _, g := range played {
+	for i := range played {
+		g := &played[i]
 		r.Again += g.Stalled
 		if g.busy() && g.Repeats == 0 {
 			r.Busy++
@@ -143,7 +144,7 @@ func (r *Report) Add(played []Played) {
 			r.Seats = max(r.Seats, len(g.Seats))
 		}
 		for seat, player := range g.Seats {
-			r.Players[r.index[player]].add(&g, seat)
+			r.Players[r.index[player]].add(g, seat)
 		}
 	}
 	unit := -1
@@ -152,7 +153,7 @@ func (r *Report) Add(played []Played) {
 			unit = g.Unit
 			r.Units++
 		}
-		r.compare(&g)
+		r.compare(g)
 	}
 	for k := range r.Players {
 		p := &r.Players[k]

@@ -310,10 +310,10 @@ func improve(elo []float64, games *mat.Dense, score []float64) float64 {
 	for i := range elo {
 		gap, slope := score[i], 0.0
 		for j := range elo {
-			if i != j {
+			if n := games.At(i, j); i != j && n > 0 {
 				d := elo[i] - elo[j]
-				gap -= games.At(i, j) * Expected(d)
-				slope += games.At(i, j) * Information(d) / scale
+				gap -= n * Expected(d)
+				slope += n * Information(d) / scale
 			}
 		}
 		if slope > 0 {

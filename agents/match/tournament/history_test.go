@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/blocking"
 )
 
 // played is a league of five entrants with games between them, of whom two are versions of one, and the third, with a
@@ -143,6 +145,11 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	b := webtest.Open(t, uploads.Handler())
 	b.Visit("")
 	b.Await("!author.hidden")
+	for _, width := range []int64{390, 1280} {
+		b.Size(width, 500, 2, width > 400)
+		b.Shot(fmt.Sprintf("league-%d-token", width))
+		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), width)
+	}
 	b.Text(`(token.value = "` + token + `", document.querySelector("#enter button").click())`)
 	for _, width := range []int64{390, 1280} {
 		for _, dark := range []bool{false, true} {
@@ -171,4 +178,90 @@ func pageOf(t *testing.T, l *League) string {
 	text, err := os.ReadFile(filepath.Join(l.Dir, PageFile))
 	require.NoError(t, err)
 	return string(text)
+}
+
+// large is a league of 200 entrants, of whom every tenth has three versions, with 50,000 games.
+func large() *Tournament {
+	rng := rand.New(rand.NewPCG(7, 7))
+	t := &Tournament{Config: Config{Rules: blocking.Game, Format: Ongoing, Seats: 2, Games: 2, Seed: 1}, Uploads: true}
+	const entrants, games = 200, 50_000
+	for k := range entrants {
+		name := fmt.Sprintf("entrant %d", k)
+		t.Entrants = append(t.Entrants, &Entrant{Name: name, Agent: name, Of: fmt.Sprintf("entrant %d", k-max(0, k%10-7)), Language: "Python",
+			Fingerprint: fmt.Sprint(k), From: place(name)})
+	}
+	for n := range games {
+		a := rng.IntN(entrants)
+		b := (a + 1 + rng.IntN(40)) % entrants
+		g := match.Played{Number: n, Unit: n &^ 1, Stage: stageLeague, Seats: []int{a, b}, Seed: fmt.Sprint(n / 2), Points: []int{10, 20},
+			Ranks: []int{1, 2}, Reason: "blocked", Faults: []string{"", ""}, UsedMS: []float64{10, 20}, MostMS: []float64{1, 2},
+			Times: make([]match.Times, 2), Names: []string{"player1", "player2"}}
+		if rng.Float64() < match.Expected(float64(a-b)) {
+			g.Ranks = []int{2, 1}
+		}
+		t.Played = append(t.Played, g)
+	}
+	return t
+}
+
+// TestLargeLeague: the page of a large league is bounded. It has the crosstable of the best and the last games, opens on a
+// phone, and an author finds old games there.
+func TestLargeLeague(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	l.Tournament = large()
+	l.Stopped = true
+	require.NoError(t, l.WritePage(l.Dir))
+	info, err := os.Stat(filepath.Join(l.Dir, PageFile))
+	require.NoError(t, err)
+	require.Less(t, info.Size(), int64(1<<20))
+	b := webtest.Open(t, (&Uploads{League: l}).Handler())
+	for _, width := range []int64{390, 1280} {
+		b.Size(width, 844, 2, width > 400)
+		b.Visit("")
+		t.Logf("at %d px, the page is there after %s ms", width, b.Text("performance.now()"))
+		require.Equal(t, "200 2500 1000", b.Text(`["board tbody tr", "cross .cell", "games tbody tr"].map((of) =>
+			document.querySelectorAll("." + of).length).join(" ")`))
+		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"))
+		b.Text("document.querySelector('.cross').scrollIntoView()")
+		b.Shot(fmt.Sprintf("large-%d-cross", width))
+	}
+	b.Clean()
+	v, newest := l.shown.Load(), len(l.Played)
+	for l.Played[newest-1].Seats[0] != 0 {
+		newest--
+	}
+	v.from[0] = SubmissionsDir + "/ann-bot.zip"
+	require.True(t, v.own(newest-1, "ann"))
+	require.Equal(t, newest, v.game(newest-1, "ann").Number)
+}
+
+// BenchmarkLargeLeague writes the page of a league of 200 entrants after 50,000 games, and says how large it is.
+func BenchmarkLargeLeague(b *testing.B) {
+	dir := b.TempDir()
+	l := large()
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := l.WritePage(dir); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, name := range []string{PageFile, jsonFeed} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(info.Size()), "bytes:"+name)
+	}
+}
+
+// BenchmarkNextPairs chooses the next games of such a league, one for each of eight workers.
+func BenchmarkNextPairs(b *testing.B) {
+	l := &League{Tournament: large()}
+	l.Workers = 8
+	for _, e := range l.Entrants {
+		e.into = "ready"
+	}
+	for b.Loop() {
+		l.games()
+	}
 }

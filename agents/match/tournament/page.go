@@ -58,11 +58,14 @@ type view struct {
 	Odd        bool   // something is odd about an entrant's output
 	Style      template.CSS
 	Final      []finalMatch
+	Cross      []match.Standing // of the crosstable: the best ones
 	Games      []gameRow
 	Histories  []history
 	Influences []influence
-	all        []gameRow // of which Games are the last
-	from       []string  // where each entrant comes from
+	dir        string
+	played     []match.Played // of which Games are the last
+	names      []string       // of all entrants
+	from       []string       // where each entrant comes from
 }
 
 // A crossCell is the result between two entrants in the cross table: its text, its tooltip and its CSS class.
@@ -82,14 +85,18 @@ type side struct {
 
 // A gameRow is a game in the list of the page, with links to its files.
 type gameRow struct {
-	match.Played
+	*match.Played
 	Sides               []side
-	Replay, Log, Record string // files in the tournament's folder
+	Replay, Log, Record string // files in the tournament's folder; "" for none
 }
 
 const replayTime = 10 * time.Second
 
-const mostRows = 1000 // games in the list of the page: the last ones
+// What a page has room for.
+const (
+	mostRows  = 1000 // games in the list: the last ones
+	mostCross = 50   // entrants in the crosstable: the best ones
+)
 
 // WritePage writes the page of the tournament to its folder, and the replays that are missing.
 func (t *Tournament) WritePage(dir string) error {
@@ -108,17 +115,22 @@ func (t *Tournament) WritePage(dir string) error {
 	all, err := readAuthors(dir)
 	v.Private = all != nil || err != nil // what is wrong with the file stops no game
 	v.Uploads = v.Private && t.Uploads
+	v.Cross = v.Players[:min(len(v.Players), mostCross)]
 	v.Odd = slices.ContainsFunc(v.Players, func(s match.Standing) bool {
 		return s.Program != nil && len(s.Program.Odd) > 0
 	})
-	for _, g := range t.Played[len(t.rows):] {
-		row, err := t.gameRow(dir, g)
-		if err != nil {
+	for ; t.replays < len(t.Played); t.replays++ {
+		if err := writeReplay(dir, t.replays); err != nil {
 			return err
 		}
-		t.rows = append(t.rows, row)
 	}
-	v.all, v.Games = t.rows, t.rows[max(0, len(t.rows)-mostRows):]
+	for _, e := range t.Entrants {
+		v.names, v.from = append(v.names, e.Name), append(v.from, e.From)
+	}
+	v.dir, v.played = dir, t.Played
+	for k := max(0, len(v.played)-mostRows); k < len(v.played); k++ {
+		v.Games = append(v.Games, v.row(k))
+	}
 	if t.Format == Ongoing {
 		if v.Histories = t.histories(v.Report); !v.Live || 20*len(t.Played) >= 21*t.weighed {
 			t.weighed, t.weights = len(t.Played), influences(v.Report)
@@ -128,9 +140,6 @@ func (t *Tournament) WritePage(dir string) error {
 			return err
 		}
 	}
-	for _, e := range t.Entrants {
-		v.from = append(v.from, e.From)
-	}
 	t.shown.Store(v)
 	var out strings.Builder
 	if err := pageTemplate.Execute(&out, v); err != nil {
@@ -139,40 +148,45 @@ func (t *Tournament) WritePage(dir string) error {
 	return disk.WriteText(filepath.Join(dir, PageFile), 0o644, out.String())
 }
 
-func (t *Tournament) gameRow(dir string, g match.Played) (gameRow, error) {
-	row := gameRow{Played: g}
-	if _, err := os.Stat(filepath.Join(dir, LogFile(g.Number))); err == nil { // no worker has played it
-		row.Log = filepath.ToSlash(LogFile(g.Number))
+// row is the line of a game.
+func (v *view) row(number int) gameRow {
+	file := func(name string) string {
+		if _, err := os.Stat(filepath.Join(v.dir, name)); err != nil {
+			return ""
+		}
+		return filepath.ToSlash(name)
 	}
+	g := &v.played[number]
+	row := gameRow{Played: g, Replay: file(replayFile(number)), Log: file(LogFile(number)), Record: file(RecordFile(number))}
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
-		s := side{Name: t.Entrants[e].Name, Score: strconv.Itoa(g.Points[seat]), Fault: g.Fault(seat)}
+		s := side{Name: v.names[e], Score: strconv.Itoa(g.Points[seat]), Fault: g.Fault(seat)}
 		if seat < len(g.Names) {
 			s.Seat = g.Names[seat]
 		}
 		s.Won = g.Ranks[seat] == best && slices.Max(g.Ranks) > best
 		row.Sides = append(row.Sides, s)
 	}
-	record := filepath.Join(dir, RecordFile(g.Number))
+	return row
+}
+
+// writeReplay writes the replay of a game that has a record, unless it is there or too long for a page.
+func writeReplay(dir string, number int) error {
+	record, replay := filepath.Join(dir, RecordFile(number)), filepath.Join(dir, replayFile(number))
 	if _, err := os.Stat(record); err != nil {
-		return row, nil
+		return nil
 	}
-	row.Record = filepath.ToSlash(RecordFile(g.Number))
-	replay := filepath.Join(dir, replayFile(g.Number))
-	if _, err := os.Stat(replay); err != nil {
-		var page strings.Builder
-		// The page is written when the tournament is stopped, too.
-		ctx, cancel := context.WithTimeout(context.Background(), replayTime)
-		defer cancel()
-		if viewer.WriteHTML(ctx, &page, record, 1) != nil {
-			return row, nil // too long for a page; the record can be viewed
-		}
-		if err := disk.WriteText(replay, 0o644, page.String()); err != nil {
-			return row, err
-		}
+	if _, err := os.Stat(replay); err == nil {
+		return nil
 	}
-	row.Replay = filepath.ToSlash(replayFile(g.Number))
-	return row, nil
+	var page strings.Builder
+	// The page is written when the tournament is stopped, too.
+	ctx, cancel := context.WithTimeout(context.Background(), replayTime)
+	defer cancel()
+	if viewer.WriteHTML(ctx, &page, record, 1) != nil {
+		return nil // too long; the record can be viewed
+	}
+	return disk.WriteText(replay, 0o644, page.String())
 }
 
 // cross is a cell of the crosstable: how a did against b.

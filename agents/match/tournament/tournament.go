@@ -129,7 +129,7 @@ type Tournament struct {
 	Played   []match.Played
 	Expected int                   // games, as far as is known
 	Over     bool                  // all games were played
-	rows     []gameRow             // of the page: a game that was played does not change
+	replays  int                   // games of which the page has the replay, if they have one
 	shown    atomic.Pointer[view]  // the page, which does not change: another one takes its place
 	weighed  int                   // games of which influences are known
 	weights  []influence           // computed again when there are more games by a twentieth, or at the end

@@ -255,9 +255,9 @@ func (u *Uploads) account(w http.ResponseWriter, _ *http.Request, author string)
 		for k := range shown.Players {
 			rated[shown.Players[k].Name] = &shown.Players[k]
 		}
-		for _, row := range slices.Backward(shown.all) {
-			if game, own := shown.own(row, author); own && len(games) < mostOwn {
-				games = append(games, game)
+		for k := len(shown.played) - 1; k >= 0 && len(games) < mostOwn; k-- {
+			if shown.own(k, author) {
+				games = append(games, shown.game(k, author))
 			}
 		}
 	}
@@ -271,16 +271,22 @@ func (u *Uploads) account(w http.ResponseWriter, _ *http.Request, author string)
 	return nil
 }
 
-// own returns a game as its author sees it, and whether it is one of that author.
-func (v *view) own(row gameRow, author string) (game ownGame, own bool) {
-	game = ownGame{Number: row.Number + 1, Replay: row.Replay, Log: row.Log}
+// own reports whether a game is one of an author's bots.
+func (v *view) own(number int, author string) bool {
+	return slices.ContainsFunc(v.played[number].Seats, func(e int) bool { return owns(author, v.from[e]) })
+}
+
+// game returns a game as an author sees it.
+func (v *view) game(number int, author string) ownGame {
+	row := v.row(number)
+	game := ownGame{Number: number + 1, Replay: row.Replay, Log: row.Log}
 	for seat, s := range row.Sides {
 		game.Sides = append(game.Sides, s.Name+" "+s.Score)
 		if owns(author, v.from[row.Seats[seat]]) {
-			own, game.Won, game.Fault = true, game.Won || s.Won, cmp.Or(game.Fault, s.Fault)
+			game.Won, game.Fault = game.Won || s.Won, cmp.Or(game.Fault, s.Fault)
 		}
 	}
-	return game, own
+	return game
 }
 
 // log serves the log of an author's game: the lines of the author's bots, and the record. What other programs have
@@ -288,10 +294,10 @@ func (v *view) own(row gameRow, author string) (game ownGame, own bool) {
 func (u *Uploads) log(w http.ResponseWriter, r *http.Request, author string) error {
 	number, err := strconv.Atoi(strings.TrimSuffix(r.PathValue("log"), ".log"))
 	shown := u.League.shown.Load()
-	if err != nil || shown == nil || number < 1 || number > len(shown.all) {
+	if err != nil || shown == nil || number < 1 || number > len(shown.played) {
 		return ask.Status(http.StatusNotFound, fmt.Errorf("no game has the log %.40q", r.PathValue("log")))
 	}
-	row := shown.all[number-1]
+	row := shown.row(number - 1)
 	lines := []string{gamelog.Prefix}
 	for seat, e := range row.Seats {
 		if owns(author, shown.from[e]) {
