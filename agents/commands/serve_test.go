@@ -68,7 +68,7 @@ func TestServeDropblox(t *testing.T) {
 	out := new(loud)
 	var group sync.WaitGroup
 	group.Go(func() {
-		status, errs := serve(ctx, out, "", "--listen", "127.0.0.1:0", "--notice", "100ms", "--history", "server")
+		status, errs := serve(ctx, out, "", "--listen", "127.0.0.1:0", "--notice", "100ms", "--history", "server", "--page", "page")
 		if status != 0 {
 			t.Error(status, errs)
 		}
@@ -102,6 +102,12 @@ func TestServeDropblox(t *testing.T) {
 	require.Regexp(t, `(?m)^   1      0     +\d+  blocked  [A-Z0-9]{12}  Red Ones$`, out.String())
 	stop()
 	group.Wait()
+	require.Contains(t, out.String(), "dropblox, rounds, seed 0: 1 games\n", "the table of all rounds")
+	page, err := os.ReadFile("page/index.html")
+	require.NoError(t, err)
+	for _, want := range []string{">finished<", `class="name">Blue<`, `class="name">Red Ones<`, ">round 1<", `title="Blue against Red Ones">0.5/1<`} {
+		require.Contains(t, string(page), want)
+	}
 }
 
 func TestServeDropbloxRounds(t *testing.T) {

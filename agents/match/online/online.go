@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,8 +21,11 @@ import (
 
 	"blockyard/agents/contest/dropblox/server"
 	"blockyard/agents/contest/dropblox/teams"
+	"blockyard/agents/match"
+	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops"
+	"blockyard/env/dropblox"
 )
 
 // A Table has the contests that have a server, each a command.
@@ -49,6 +53,7 @@ type flags struct {
 	History   string        `default:"history" empty:"" placeholder:"DIR" help:"Folder for histories; empty for none."`
 	Practice  int           `default:"30" help:"Practice games that a team may start per minute."`
 	HistoryMB int           `name:"history-mb" default:"1024" help:"Space for a team's practice histories, in MiB."`
+	Page      string        `placeholder:"DIR" help:"Folder for a page with the table of all rounds since the start."`
 	JSON      bool          `name:"json" help:"Print every round as a line of JSON; agents/JSON.md describes it."`
 }
 
@@ -78,11 +83,18 @@ func (c *Dropblox) Run(ctx context.Context, con *program.Console) error {
 	if err != nil {
 		return err
 	}
+	all := newTotals(list)
 	config := server.Config{
 		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
 		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
 		Practice: c.Practice, HistoryBytes: int64(c.HistoryMB) << 20,
-		Round: func(r server.Round) { _ = con.Print(c.JSON, r) }, Names: c.Flags.Names, Log: c.Logger(con.Err),
+		Names: c.Flags.Names, Log: c.Logger(con.Err),
+	}
+	config.Round = func(r server.Round) {
+		_ = con.Print(c.JSON, r)
+		if err := all.add(r, c.Page); err != nil {
+			config.Log.Warn("the page is not written", "err", err)
+		}
 	}
 	if c.StartIn > 0 {
 		config.Start = time.Now().Add(c.StartIn)
@@ -98,7 +110,43 @@ func (c *Dropblox) Run(ctx context.Context, con *program.Console) error {
 		fmt.Fprintf(con.Out, "Dropblox for %d teams at http://%s\n", len(list), l.Addr())
 	}
 	defer context.AfterFunc(ctx, func() { site.Unready("stopping") })()
-	return s.Serve(ctx, l)
+	err = s.Serve(ctx, l)
+	all.Over = true
+	if err = errors.Join(err, all.show(c.Page)); !c.JSON && len(all.Played) > 0 {
+		err = errors.Join(err, con.Print(false, all.Report()))
+	}
+	return err
+}
+
+// totals are a tournament with a game for every round, which all teams of the round play.
+type totals struct{ tournament.Tournament }
+
+func newTotals(teams []teams.Team) *totals {
+	t := &totals{tournament.Tournament{Config: tournament.Config{Rules: dropblox.Game, Format: "rounds"}}}
+	for _, team := range teams {
+		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: team.Name})
+	}
+	return t
+}
+
+// add adds a round, and writes the page to a folder, if there is one.
+func (t *totals) add(r server.Round, page string) error {
+	g := match.Played{Number: len(t.Played), Unit: len(t.Played), Stage: fmt.Sprint("round ", r.Number), Seed: r.Seed}
+	for _, s := range r.Ranks {
+		g.Seats = append(g.Seats, slices.IndexFunc(t.Entrants, func(e *tournament.Entrant) bool { return e.Name == s.Team }))
+		g.Points, g.Ranks, g.Rounds = append(g.Points, s.Score), append(g.Ranks, s.Rank), max(g.Rounds, s.Turns)
+	}
+	if len(g.Seats) > 0 {
+		t.Played = append(t.Played, g)
+	}
+	return t.show(page)
+}
+
+func (t *totals) show(page string) error {
+	if page == "" {
+		return nil
+	}
+	return t.WritePage(page)
 }
 
 func (c *Dropblox) add(con *program.Console) error {

@@ -309,7 +309,7 @@ func (t *Tournament) Report() *Report {
 	if r.Expected = t.Expected; t.Format != Ladder {
 		r.Settings = map[string]string{"format": string(t.Format)}
 	}
-	if t.Isolate != cage.Off {
+	if t.Isolate != "" && t.Isolate != cage.Off {
 		r.Missing = append(r.Missing, cage.Missing()...)
 	}
 	r.Refused = slices.DeleteFunc(slices.Clone(t.Entrants), func(e *Entrant) bool { return e.Refused == "" || e.Left })
