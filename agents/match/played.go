@@ -179,13 +179,15 @@ func Prove(g *env.Game, rec *record.Record, points, ranks []int, decided func(lo
 // A Print identifies a game: two with the same Print were played move for move alike. It is "" if it is not known.
 type Print string
 
-// Fingerprint is a hash of who chose what in every step, whatever the seats, and of what is seen in the end. Games of
-// different seeds have different ones if the rules draw anything that shows.
+// Fingerprint is that of a record with legal choices: a hash of who chose what in every step, whatever the seats, and of
+// what is seen in the end. Games of different seeds have different ones if the rules draw anything that shows.
 func Fingerprint(g *env.Game, rec *record.Record) Print {
 	h, names := sha256.New(), slices.Sorted(slices.Values(rec.Agents))
+	replay := record.NewReplay(g, rec)
+	replay.Legal = true
 	var end env.State
 	var step []uint32 // how many seats act, and of each the place of its agent among the names and what it chose
-	for state, m := range record.NewReplay(g, rec).All() {
+	for state, m := range replay.All() {
 		step, end = append(step[:0], uint32(state.Acting().Len())), state
 		for set := state.Acting(); set != 0; set = set.Rest() {
 			seat := set.First()

@@ -16,6 +16,8 @@ import (
 //	for s, moves := range rp.All() { … }
 //	if err := rp.Err(); err != nil { … }
 type Replay struct {
+	Legal bool // the choices are known to be legal: they were made here, or checked before
+
 	game  *env.Game
 	state env.State
 	from  *Reader // further parts of a long game; nil if there are none
@@ -154,7 +156,13 @@ func (rp *Replay) play(m env.Moves) {
 	n := rp.state.Acting().Len()
 	rp.step++
 	var illegal error
-	err := rp.forced(func() { illegal = env.Apply(rp.game, rp.state, m) })
+	err := rp.forced(func() {
+		if rp.Legal {
+			rp.state.Step(m)
+		} else {
+			illegal = env.Apply(rp.game, rp.state, m)
+		}
+	})
 	if illegal != nil {
 		err = illegal
 	}
