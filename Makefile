@@ -175,8 +175,9 @@ bench-goals: $(VENV)/ok ## every performance goal: before, now, ratio, met or mi
 bench-python: $(VENV)/test ## benchmark against other libraries, in one run, with a table
 	$(PY) rpc/bench/run.py
 
-soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), clients that are killed, stopped, slowed and cut off
-	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m ./agents/... ./env/... ./datasets/program ./rpc/library
+soak: $(VENV)/ok bundle ## the long tests, workers and, for MINUTES (60), a league and clients that are killed, stopped, slowed and cut off
+	BLOCKYARD_LONG=1 $(GO) test -count 1 -timeout 60m -skip TestLeagueOfForty ./agents/... ./env/... ./datasets/program ./rpc/library
+	BLOCKYARD_LONG=1 MINUTES=$(MINUTES) $(GO) test -count 1 -timeout 0 -run TestLeagueOfForty -v ./agents/commands
 	BLOCKYARD_CHAOS=1 $(GO) test -count 1 -timeout 30m -run TestChaos -v ./train/commands
 	$(PY) rpc/bench/chaos.py --minutes $(MINUTES)
 	$(PY) rpc/bench/mixed.py --minutes $(MINUTES)
