@@ -81,7 +81,8 @@ func (c *hosting) plays(ctx context.Context, con *console, t *tournament.Tournam
 	return errors.Join(err, made.Close(dir), con.Print(c.JSON, t.Report()))
 }
 
-// pages returns what writes the page of a tournament, while it plays at most once a second and in a twentieth of the time.
+// pages returns what writes the page of a tournament. While it plays, that is once a second at most, and in a twentieth
+// of the time.
 func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
 	var last time.Time
 	var took time.Duration

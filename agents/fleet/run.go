@@ -19,7 +19,7 @@ import (
 )
 
 // Version is that of Run and of all messages. Servers and workers of different versions refuse each other.
-const Version = 4
+const Version = 5
 
 // A Run is what the broker says of a run.
 type Run struct {

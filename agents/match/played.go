@@ -179,8 +179,8 @@ func Prove(g *env.Game, rec *record.Record, points, ranks []int, decided func(lo
 // A Print identifies a game: two with the same Print were played move for move alike. It is "" if it is not known.
 type Print string
 
-// Fingerprint is that of a record with legal choices: a hash of who chose what in every step, whatever the seats, and of
-// what is seen in the end. Games of different seeds have different ones if the rules draw anything that shows.
+// Fingerprint is that of a record with legal choices: a hash of who chose what in every step, whatever the seats, and
+// of what is seen in the end. Games of different seeds have different ones if the rules draw anything that shows.
 func Fingerprint(g *env.Game, rec *record.Record) Print {
 	h, names := sha256.New(), slices.Sorted(slices.Values(rec.Agents))
 	replay := record.NewReplay(g, rec)

@@ -157,7 +157,7 @@ func (v *view) row(number int) gameRow {
 		return filepath.ToSlash(name)
 	}
 	g := &v.played[number]
-	row := gameRow{Played: g, Replay: file(replayFile(number)), Log: file(LogFile(number)), Record: file(RecordFile(number))}
+	row := gameRow{g, nil, file(replayFile(number)), file(LogFile(number)), file(RecordFile(number))}
 	best := slices.Min(g.Ranks)
 	for seat, e := range g.Seats {
 		s := side{Name: v.names[e], Score: strconv.Itoa(g.Points[seat]), Fault: g.Fault(seat)}
@@ -173,10 +173,8 @@ func (v *view) row(number int) gameRow {
 // writeReplay writes the replay of a game that has a record, unless it is there or too long for a page.
 func writeReplay(dir string, number int) error {
 	record, replay := filepath.Join(dir, RecordFile(number)), filepath.Join(dir, replayFile(number))
-	if _, err := os.Stat(record); err != nil {
-		return nil
-	}
-	if _, err := os.Stat(replay); err == nil {
+	_, missing := os.Stat(record)
+	if _, err := os.Stat(replay); missing != nil || err == nil {
 		return nil
 	}
 	var page strings.Builder
