@@ -239,9 +239,9 @@ func TestRefusedWorkers(t *testing.T) {
 	var log logged
 	s := serve(t, site, squares("run", DefaultLimits), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for says, change := range map[string]func(*Run){
-		"its process has format version 9, this worker 4": func(r *Run) { r.Version = 9 },
-		"its process has base 8, this worker 10":          func(r *Run) { r.Facts = map[string]string{"base": "8"} },
-		`of the kind "cubes", which this worker`:          func(r *Run) { r.Kind = "cubes" },
+		fmt.Sprint("its process has format version 9, this worker ", Version): func(r *Run) { r.Version = 9 },
+		"its process has base 8, this worker 10":                              func(r *Run) { r.Facts = map[string]string{"base": "8"} },
+		`of the kind "cubes", which this worker`:                              func(r *Run) { r.Kind = "cubes" },
 	} {
 		good := s.run
 		require.NoError(t, s.lease.write(t.Context(), change))
