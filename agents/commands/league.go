@@ -88,6 +88,7 @@ func (c *sharing) share(ctx context.Context, con *console, l *tournament.League,
 	s := &matches.Shared{Here: l.Runner, Agent: func(number int) (match.Player, bool) { return l.Entrants[number].Ours() }}
 	session, err := f.Share(ctx, s, l.Rules, l.Workers, con.Err, logger(con, quiet))
 	l.Runner, l.Workers = s, matches.MostShared
+	l.Away = func(number int) bool { _, ours := l.Entrants[number].Ours(); return ours }
 	return session, err
 }
 
@@ -178,7 +179,7 @@ func (c *hosting) league(con *console, dir, game string) (l *tournament.League, 
 	}
 	bar = c.bar(con)
 	return &tournament.League{
-		Tournament: t, Dir: dir, Builds: c.Workers,
+		Tournament: t, Dir: dir, Here: c.Workers,
 		List: func() ([]*bots.Agent, error) { return inLeague(t.Rules, dir) },
 		Ready: func(ctx context.Context, e *tournament.Entrant, all []*tournament.Entrant) error {
 			bar.Describef("%s is compiled and tested", e.Name)

@@ -127,7 +127,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	journal, err := tournament.OpenJournal(dir)
 	require.NoError(t, err)
 	const most = 200
-	l := &tournament.League{Dir: dir, Limit: most, Tell: func(string, ...any) {},
+	l := &tournament.League{Dir: dir, Limit: most, Here: 1, Tell: func(string, ...any) {},
 		Tournament: &tournament.Tournament{Journal: journal, Changed: func(*tournament.Tournament) error { return nil },
 			Config: tournament.Config{Format: tournament.Ongoing, Seats: 2, Games: 2, Rules: g, Workers: 20}}}
 	local := &here{g: g, names: func(number int) string { return l.Entrants[number].Agent }}
@@ -142,6 +142,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	l.Ready = func(context.Context, *tournament.Entrant, []*tournament.Entrant) error { return nil }
 	shared := &matches.Shared{Here: local, Agent: func(number int) (match.Player, bool) { return l.Entrants[number].Ours() }}
 	l.Runner = shared
+	l.Away = func(number int) bool { _, ours := l.Entrants[number].Ours(); return ours }
 	require.NoError(t, journal.Begin(&l.Config, "", nil))
 	f := matches.Flags{Flags: broker.Flags{Listen: at}, Dir: filepath.Join(dir, "cluster")}
 	f.Cluster.On = true

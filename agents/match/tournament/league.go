@@ -1,6 +1,7 @@
 package tournament
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -91,13 +92,14 @@ func swapped(seats []int) []int { return []int{seats[1], seats[0]} }
 // Entrants are compiled and tested while others play.
 type League struct {
 	*Tournament
-	Dir    string
-	List   func() ([]*bots.Agent, error)                               // who is there now
-	Ready  func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
-	Builds int                                                         // entrants that are made ready at once, at least 1
-	Limit  int                                                         // games after which it ends; 0 for none
-	Until  <-chan struct{}                                             // closed when it ends; nil for never
-	Tell   func(format string, a ...any)                               // what happens to entrants
+	Dir   string
+	List  func() ([]*bots.Agent, error)                               // who is there now
+	Ready func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
+	Here  int                                                         // games, or builds, at once on this machine; 0: Workers
+	Away  func(number int) bool                                       // other workers play games between these; nil for none
+	Limit int                                                         // games after which it ends; 0 for none
+	Until <-chan struct{}                                             // closed when it ends; nil for never
+	Tell  func(format string, a ...any)                               // what happens to entrants
 
 	built   int   // builds so far
 	waits   bool  // it has said that it waits for entrants
@@ -117,7 +119,7 @@ type League struct {
 // open knows the entrants of the journal, none of which is ready.
 func (l *League) open() error {
 	l.Played = l.Journal.Played
-	l.here, l.wake, l.places = map[string]sight{}, make(chan struct{}, 1), make(chan struct{}, max(1, l.Builds))
+	l.here, l.wake, l.places = map[string]sight{}, make(chan struct{}, 1), make(chan struct{}, l.local())
 	for k, e := range l.Entrants {
 		e := new(*e)
 		e.tested, e.vain = e.Refused == "", e.Refused != "" && !slices.ContainsFunc(l.Played, func(g match.Played) bool {
@@ -250,19 +252,27 @@ func (l *League) playing() (in []int) {
 	return in
 }
 
-// games returns the next pairs, one for each worker.
+// local is how many games, or builds, are under way at once on this machine.
+func (l *League) local() int { return max(1, cmp.Or(l.Here, l.Workers)) }
+
+// games returns the next pairs: one for each worker of this machine and, for others, as many as there are of such.
 func (l *League) games() []match.Played {
 	playing := l.playing()
 	if len(playing) < 2 {
 		return nil
 	}
 	listed := l.listed()
-	var who []int // places in the table
+	var who, away []int // places in the table
 	for _, k := range playing {
-		who = append(who, slices.Index(listed, k))
+		place := slices.Index(listed, k)
+		if who = append(who, place); l.Away != nil && l.Away(k) {
+			away = append(away, place)
+		}
 	}
+	results := l.table(listed, nil, l.Played).Results()
 	var pairs [][]int
-	for _, pair := range pairing(l.table(listed, nil, l.Played).Results(), who, max(1, l.Workers)) {
+	others := min(l.Workers, len(away)*(len(away)-1)/2)
+	for _, pair := range append(pairing(results, who, l.local()), pairing(results, away, others)...) {
 		pairs = append(pairs, []int{listed[pair[0]], listed[pair[1]]})
 	}
 	next := l.inPairs(stageLeague, playing, pairs)

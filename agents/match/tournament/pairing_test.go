@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"cmp"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/env/blocking"
 )
 
 // inversions is how many pairs of players have ratings in another order than their strengths.
@@ -84,4 +86,24 @@ func TestPairing(t *testing.T) {
 	require.ElementsMatch(t, all, slices.Concat(got[0][:], got[1][:]))
 	require.Empty(t, pairing(r, all[:1], 3))
 	require.Empty(t, pairing(match.NewResults(0), nil, 3))
+}
+
+// TestGamesOfOtherWorkers: beside a pair for each worker of this machine, there are no more pairs than two can be chosen of
+// those whom other workers can play, so that the first who are ready do not play all games.
+func TestGamesOfOtherWorkers(t *testing.T) {
+	l := &League{Tournament: &Tournament{Config: Config{Rules: blocking.Game, Format: Ongoing, Seats: 2, Games: 2, Workers: 64}},
+		Here: 1}
+	for k := range 5 {
+		l.Entrants = append(l.Entrants, &Entrant{Name: fmt.Sprint(k), into: "ready"})
+	}
+	require.Len(t, l.games(), 2)
+	l.Away = func(number int) bool { return number < 3 }
+	games := l.games()
+	require.Len(t, games, 2+2*3)
+	met := map[string]int{}
+	for _, g := range games[2:] {
+		require.Less(t, max(g.Seats[0], g.Seats[1]), 3)
+		met[fmt.Sprint(slices.Sorted(slices.Values(g.Seats)))]++
+	}
+	require.Equal(t, map[string]int{"[0 1]": 2, "[0 2]": 2, "[1 2]": 2}, met)
 }
