@@ -95,8 +95,8 @@ type League struct {
 	Dir   string
 	List  func() ([]*bots.Agent, error)                               // who is there now
 	Ready func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
-	Here  int                                                         // games, or builds, at once on this machine; 0: Workers
-	Away  func(number int) bool                                       // other workers play games between these; nil for none
+	Here  int                                                         // games, or builds, at once here; 0: Workers
+	Away  func(number int) bool                                       // others play games between these; may be nil
 	Limit int                                                         // games after which it ends; 0 for none
 	Until <-chan struct{}                                             // closed when it ends; nil for never
 	Tell  func(format string, a ...any)                               // what happens to entrants
