@@ -83,6 +83,10 @@ func (c *sharing) share(ctx context.Context, con *console, l *tournament.League,
 		return nil, program.Usage(fmt.Errorf("--cluster: agents of %s are started for every turn, on this machine: "+
 			"leave it out", l.Rules.Name))
 	}
+	if c.At != "" && c.Cluster.URL != "" {
+		return nil, program.Usage(errors.New("--cluster-listen is of a broker in this process: leave it or the address " +
+			"of --cluster out"))
+	}
 	f := matches.Flags{Dir: filepath.Join(l.Dir, "cluster"),
 		Flags: broker.Flags{Cluster: c.Cluster, Listen: c.At, ClientFlags: c.ClientFlags}}
 	s := &matches.Shared{Here: l.Runner, Agent: func(number int) (match.Player, bool) { return l.Entrants[number].Ours() }}

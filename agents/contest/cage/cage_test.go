@@ -71,3 +71,16 @@ func TestWithout(t *testing.T) {
 	require.Empty(t, without(dir, []string{dir}))
 	require.Empty(t, without(dir, []string{filepath.Dir(dir)}))
 }
+
+// TestEnvironment: what a contained program needs to find its language is passed on, and no folder that it could only
+// fail to write to.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("PYTHONPATH", "/usr/lib/mine")
+	t.Setenv("PYTHONPYCACHEPREFIX", "/var/cache/mine")
+	t.Setenv("PYTHONSTARTUP", "/home/me/.pythonrc")
+	list := environment("/tmp/x", []string{"A=1"})
+	require.Contains(t, list, "PYTHONPATH=/usr/lib/mine")
+	require.NotContains(t, list, "PYTHONPYCACHEPREFIX=/var/cache/mine")
+	require.NotContains(t, list, "PYTHONSTARTUP=/home/me/.pythonrc")
+	require.Equal(t, []string{"HOME=/tmp/x", "TMPDIR=/tmp/x", "A=1"}, list[len(list)-3:])
+}

@@ -35,7 +35,8 @@ var homes = map[string]string{"CARGO_HOME": ".cargo", "RUSTUP_HOME": ".rustup", 
 var passed = []string{
 	"CC", "CONDA_PREFIX", "CXX", "DOTNET_ROOT", "GOAMD64", "GOFLAGS", "GOMAXPROCS", "JAVA_HOME", "LANG", "LC_*",
 	"LD_LIBRARY_PATH", "MKL_NUM_THREADS", "NODE_PATH", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "PATH", "PYENV_VERSION",
-	"PYTHON*", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
+	"PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONHOME", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONUNBUFFERED",
+	"PYTHONUTF8", "SHELL", "TERM", "TZ", "USER", "VIRTUAL_ENV",
 }
 
 // readable lists what every contained program may read: the system, and where languages are installed: below the home
