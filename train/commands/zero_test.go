@@ -30,6 +30,7 @@ func TestFromZero(t *testing.T) {
 		{"tetrisduel", "7da5f32f95fc2826ddbe839d8a28dbf0aa43059057760cca6df9a3edc12a45d9", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
+		{"wintetris:paper10", "31a284b43acd5272ba3e210b31c69483cd95db481778fe9fcda7633f0567ced8", solo},
 		{"dropblox", "6f1114003e3ec101b98f6af25ff4d24e7824470cbd59d98766239204e9ffc071", append(solo, "--keep=2", "--longest=40")},
 	} {
 		t.Run(c.game, func(t *testing.T) {
