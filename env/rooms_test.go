@@ -30,7 +30,7 @@ const (
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2325, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2330, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1535, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2165, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3750, "a bot as one file"},
@@ -44,7 +44,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "cluster selfplay network games curves", 1025, "a file per command"},
 		{"cluster", "selfplay games", 600, "self-play on many machines, and what to do if one of them lies"},
-		{"selfplay", "network games curves", 3480, "a run: its algorithms, gates and state"},
+		{"selfplay", "network games curves", 3485, "a run: its algorithms, gates and state"},
 		{"network", "games", 895, "the trainer"},
 		{"games", "", 395, "what training must know of each game"},
 		{"curves", "", 80, "scores over time, as files that TensorBoard reads"},

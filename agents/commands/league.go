@@ -119,6 +119,7 @@ func (c *leaguePlayCmd) Run(ctx context.Context, con *console) (failed error) {
 		return err
 	}
 	defer l.Journal.Close()
+	defer bar.Close()
 	workers, err := c.share(ctx, con, l, c.Quiet || c.JSON)
 	if err != nil {
 		return err

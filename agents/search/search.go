@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"blockyard/env"
@@ -50,6 +51,9 @@ const (
 	// Far is more plies than any search looks ahead.
 	Far float32 = 100
 )
+
+// Chance returns the probability of winning, or of whatever else it is, of which a value is the logit.
+func Chance(value float32) float64 { return 1 / (1 + math.Exp(-float64(value))) }
 
 // Clamp returns v, kept within ±Limit.
 func Clamp(v float32) float32 {

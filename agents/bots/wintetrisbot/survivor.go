@@ -2,11 +2,11 @@ package wintetrisbot
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env/wintetris"
 )
 
@@ -38,7 +38,7 @@ func NewSurvivor(net *mlp.Net) (*Survivor, error) {
 func (l *Survivor) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
 	order := l.order[:len(moves)]
 	for i, v := range l.values(f, moves) {
-		out[i], order[i] = chance(v)-1, i
+		out[i], order[i] = search.Chance(v)-1, i
 	}
 	if l.width == 1 || len(moves) == 0 {
 		return
@@ -69,7 +69,7 @@ func (l *Survivor) best(g *wintetris.Field, kind uint8) float64 {
 	if len(inside) == 0 {
 		return 0
 	}
-	return chance(slices.Max(l.values(g, inside)))
+	return search.Chance(slices.Max(l.values(g, inside)))
 }
 
 // values are the outputs of the net for the fields after each of these places, valid until the next call.
@@ -81,5 +81,3 @@ func (l *Survivor) values(f *wintetris.Field, moves []wintetris.Block) []float32
 	l.net.Forward(l.x[:n*Len], n, l.v[:n])
 	return l.v[:n]
 }
-
-func chance(logit float32) float64 { return 1 / (1 + math.Exp(-float64(logit))) }

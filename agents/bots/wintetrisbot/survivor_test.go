@@ -8,6 +8,7 @@ import (
 
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/wintetris"
 )
@@ -19,7 +20,7 @@ func TestSurvivorAsPlayed(t *testing.T) {
 		x, v := make([]float32, Len), make([]float32, 1)
 		Features(f, x)
 		net.Forward(x, 1, v)
-		return chance(v[0])
+		return search.Chance(v[0])
 	}
 	for _, g := range []*env.Game{wintetris.Paper10Game, wintetris.Paper20Game} {
 		survivor, err := NewSurvivor(net)

@@ -191,7 +191,7 @@ func (d *decision) value(v float32) float64 {
 	case math.IsNaN(x) || math.IsInf(x, 0): // JSON has no such numbers
 		return 0
 	case d.ranker.Odds:
-		return chance(v)
+		return search.Chance(v)
 	}
 	return x
 }
@@ -222,7 +222,7 @@ func (d *decision) worth(v float32) string {
 		return fmt.Sprintf("%s in %d %s", end, plies, unit)
 	}
 	if d.ranker.Odds {
-		return fmt.Sprintf("wins %.1f %%", 100*chance(v))
+		return fmt.Sprintf("wins %.1f %%", 100*search.Chance(v))
 	}
 	return signed(v)
 }
@@ -243,12 +243,10 @@ func (d *decision) lost(v float32) string {
 	case bestEnds || ends:
 		return fmt.Sprintf("%.0f plies", math.Abs(float64(d.best-v)))
 	case d.ranker.Odds:
-		return fmt.Sprintf("-%.1f %%", 100*(chance(d.best)-chance(v)))
+		return fmt.Sprintf("-%.1f %%", 100*(search.Chance(d.best)-search.Chance(v)))
 	}
 	return signed(v - d.best)
 }
-
-func chance(v float32) float64 { return 1 / (1 + math.Exp(-float64(v))) }
 
 // signed is a number with its sign and three significant digits or more.
 func signed(v float32) string {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 )
 
 // A Path is the afterstates that one seat chose in a rollout, games one after another.
@@ -49,6 +50,14 @@ func (p *Path) Evaluate(net *mlp.Net) {
 	net.Forward(p.X, len(p.Steps), out)
 	for i, v := range out {
 		p.Steps[i].Value = v
+	}
+}
+
+// EvaluateChances sets the values to the chances of which a net gives the log odds.
+func (p *Path) EvaluateChances(net *mlp.Net) {
+	p.Evaluate(net)
+	for i := range p.Steps {
+		p.Steps[i].Value = float32(search.Chance(p.Steps[i].Value))
 	}
 }
 

@@ -70,11 +70,7 @@ func (l *lambdaLearner) collect() {
 
 // targets has the mean net evaluate a path's steps, as chances. It returns their λ-returns, NaN for what is not known.
 func (l *lambdaLearner) targets(p *afterstate.Path) []float32 {
-	p.Evaluate(l.Mean)
-	for i := range p.Steps {
-		odds := float64(p.Steps[i].Value) // their logarithm
-		p.Steps[i].Value = float32(1 / (1 + math.Exp(-odds)))
-	}
+	p.EvaluateChances(l.Mean)
 	targets := make([]float32, len(p.Steps))
 	returns(p.Steps, l.config.Lambda, targets)
 	return targets

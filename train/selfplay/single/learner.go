@@ -34,8 +34,10 @@ func (c *Config) Notes(r *selfplay.Run) map[string]string {
 // Stage implements selfplay.Algorithm: whether the baseline or the network plans.
 func (c *Config) Stage(r *selfplay.Run) string {
 	switch {
+	case r.Game.Solo.Survival != "":
+		return "survival"
 	case r.Game.Solo.Planner == nil:
-		return map[bool]string{true: "points", false: "survival"}[r.Game.Solo.Survival == ""]
+		return "points"
 	case r.Progress() < c.Warm:
 		return "points, the baseline plans"
 	}
@@ -112,14 +114,15 @@ func (l *learner) collect() {
 	}
 	l.Rows.Cut(0)
 	n := len(l.Run.Game.Features)
+	evaluate := (*afterstate.Path).Evaluate
+	if l.Run.Game.Solo.Survival != "" {
+		evaluate = (*afterstate.Path).EvaluateChances
+	}
 	y, ok := make([]float32, l.config.Rounds), make([]bool, l.config.Rounds)
 	for k := range l.kept {
 		s := &l.kept[k]
 		if k < len(l.kept)-last {
-			s.Evaluate(l.Now)
-			for i := range s.Steps {
-				s.Steps[i].Value = worth(l.Run.Game, s.Steps[i].Value)
-			}
+			evaluate(s, l.Now)
 		}
 		returns(s.Steps, float32(l.config.Lambda), float32(l.config.discount(l.Run.Game)), y, ok)
 		for i := range s.Steps {

@@ -3,9 +3,9 @@ package single
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -78,7 +78,7 @@ func (p *policy) reward(points int) float32 {
 // worth is the value that an output of the network stands for.
 func worth(g *games.Game, out float32) float32 {
 	if g.Solo.Survival != "" {
-		return float32(1 / (1 + math.Exp(-float64(out))))
+		return float32(search.Chance(out))
 	}
 	return out
 }
