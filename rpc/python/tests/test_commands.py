@@ -18,7 +18,7 @@ import programs
 import pytest
 
 import blockyard
-from blockyard.commands import COMMANDS, bench, demo, docs, main
+from blockyard.commands import COMMANDS, bench, demo, docs, example, main
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, "-m", "blockyard"]
@@ -102,6 +102,34 @@ def test_wrong_arguments(arguments, status, said):
     assert done.returncode == status, done
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_example(capsys, monkeypatch, tmp_path):
+    """Examples are listed and run; one whose libraries are missing says what it is, and what to install."""
+    assert main(["example"]) == 0
+    listed = capsys.readouterr().out
+    assert all(len(line) < 80 for line in listed.splitlines()[:-1])
+    assert f"\n{example.folder_of_pages() / 'rpc/python/examples'}\n" in listed
+    done = ran("example", "quickstart.py", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Play 100 steps of 1,024 games" in done.stdout
+    assert ran("example", "quickstart", "--games").returncode == 2
+    assert main(["example", "nowhere"]) == 1
+    assert capsys.readouterr().err == "blockyard: example: none is named 'nowhere'; blockyard example lists them\n"
+
+    folder = tmp_path / "rpc/python/examples"
+    folder.mkdir(parents=True)
+    folder.joinpath("ours.py").touch()
+    text = '"""Train one.\n\nFor days."""\n\nimport argparse\nimport os.path\n\nimport ours\n'
+    text += "import sb3_contrib_x.a as b\nfrom torch_x.nn import c\n\nargparse.ArgumentParser()\n"
+    folder.joinpath("one.py").write_text(text)
+    monkeypatch.setattr(example, "folder_of_pages", lambda: tmp_path)
+    for options, said in ([], ""), (["--help"], "Train one.\n\nFor days.\n\n"):
+        assert main(["example", "one", *options]) == 1
+        assert capsys.readouterr() == (
+            said,
+            "blockyard: example one needs what is not installed here: pip install sb3_contrib_x torch_x\n",
+        )
 
 
 def test_docs(capsys):

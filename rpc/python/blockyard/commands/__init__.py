@@ -17,10 +17,10 @@ from .. import BlockyardError, __version__
 from ..errors import plain
 from ..provenance import commit
 from ..transport.server import find_server
-from . import bench, demo, docs, games, onnx
+from . import bench, demo, docs, example, games, onnx
 
 LISTEN = "tcp:127.0.0.1:7777"
-COMMANDS = {"games": games, "bench": bench, "demo": demo, "docs": docs, "onnx": onnx}
+COMMANDS = {"games": games, "bench": bench, "demo": demo, "docs": docs, "example": example, "onnx": onnx}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

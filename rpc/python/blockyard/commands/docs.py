@@ -11,7 +11,7 @@ from pathlib import Path
 ABOUT = """\
 list the pages of the documentation, or print one
 
-The list says where they are, and the examples.
+The list says where they are.
 A PAGE is named as messages and help texts name it, such as docs/contest.md or
 agents/JSON.md; its last word does."""
 
@@ -27,8 +27,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the list of pages, or one of them; return the exit status."""
-    package = Path(__file__).resolve().parents[1]
-    folder = package / "_docs" if (package / "_docs").is_dir() else package.parents[2]  # of a checkout
+    folder = folder_of_pages()
     pages = [page for pattern in PAGES for page in sorted(folder.glob(pattern))]
     if args.page:
         names = {f"/{page.relative_to(folder).with_suffix('').as_posix().lower()}": page for page in reversed(pages)}
@@ -45,8 +44,14 @@ def run(args: argparse.Namespace) -> int:
     for page in pages:
         title = page.read_text(encoding="utf-8").partition("# ")[2].partition("\n")[0]
         print(f"  {page.relative_to(folder).with_suffix('').as_posix():<28} {title}"[:79])
-    print(f"\nblockyard docs PAGE prints one. They are in\n{folder}\nand examples in {folder / 'rpc/python/examples'}")
+    print(f"\nblockyard docs PAGE prints one. They are in\n{folder}\nblockyard example lists and runs the examples.")
     return 0
+
+
+def folder_of_pages() -> Path:
+    """Return the folder that the paths of pages begin in: that of the wheel's, or the checkout."""
+    package = Path(__file__).resolve().parents[1]
+    return package / "_docs" if (package / "_docs").is_dir() else package.parents[2]
 
 
 def wrapped(text: str, width: int) -> str:
