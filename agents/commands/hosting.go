@@ -86,10 +86,13 @@ func (c *hosting) plays(ctx context.Context, con *console, t *tournament.Tournam
 func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
 	var last time.Time
 	var took time.Duration
-	games := -1
+	games, before := -1, -1 // before: games of an earlier command, which would count in the pace of a bar without an end
 	return func(t *tournament.Tournament) error {
+		if before < 0 && t.Expected == 0 {
+			before = len(t.Played)
+		}
 		bar.ChangeMax(cmp.Or(t.Expected, -1))
-		bar.Set(len(t.Played))
+		bar.Set(len(t.Played) - max(before, 0))
 		if more := len(t.Played) > games; more && time.Since(last) < max(time.Second, 20*took) && !t.Over && !t.Stopped {
 			return nil
 		}

@@ -158,6 +158,7 @@ func (c *leagueTryCmd) Run(ctx context.Context, con *console) error {
 	defer l.Journal.Close()
 	defer bar.Close()
 	l.Changed = pages(c.Dir, bar)
+	l.Testing = func(t *tournament.Trial) { bar.Describe(t.Progress()) }
 	result, err := l.Try(ctx, bots.Submitted(l.Rules, c.Candidate), c.Against, test, c.Games)
 	if bar.Close(); err != nil {
 		return err

@@ -117,12 +117,12 @@ func TestLeagueWhileItPlays(t *testing.T) {
 
 	var r tournament.Report
 	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
-	left := map[string]bool{}
+	left := map[string]string{}
 	for k, s := range r.Players {
 		left[s.Name] = s.Left
 		require.True(t, k == 0 || r.Players[k-1].Elo.Value >= s.Elo.Value, "by rating")
 	}
-	require.Equal(t, map[string]bool{"random": false, "one": false, "mover": true, "mover v2": true}, left)
+	require.Equal(t, map[string]string{"random": "", "one": "", "mover": "left", "mover v2": "left"}, left)
 	require.Len(t, r.Refused, 1)
 	require.Equal(t, "broken", r.Refused[0].Name)
 	played, names := journalOf(t, dir)
@@ -224,17 +224,31 @@ func TestLeagueTry(t *testing.T) {
 	require.Equal(t, 2, short.Match.Games)
 	longer := try(mover(3), "--against", "bot", "--games", "3", "--sprt", "0,5")
 	require.Equal(t, []any{short.Candidate, 4}, []any{longer.Candidate, longer.Match.Games}, "it goes on")
+	other := try(mover(3), "--against", "best", "--games", "1", "--sprt", "0,5")
+	require.Equal(t, []any{short.Candidate, "bot v2", 2}, []any{other.Candidate, meeting(other).B, other.Match.Games},
+		"games against others are no part of the test")
+	back := try(mover(3), "--against", "bot", "--games", "1", "--sprt", "0,5")
+	require.Equal(t, meeting(longer).Pairs, meeting(back).Pairs)
+	status, _, errs = agents(t.Context(), "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir)
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, "has other settings: settings was \"--timebank 1m\", now \"\": name another folder")
+	status, _, errs = agents(t.Context(), "league try "+filepath.Join(bots, "bot.py")+" --timebank 1m --against nobody --dir "+dir)
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "--against nobody: want best, kept, or the name of one that is kept and not refused, of bot v2, bot")
 	played, _ := journalOf(t, dir)
 	games := fmt.Sprint(len(played) + 2)
 	status, out, errs := agents(t.Context(), "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)
 	require.Zero(t, status, errs)
 	var r tournament.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
-	left := map[string]bool{}
+	left := map[string]string{}
 	for _, s := range r.Players {
 		left[s.Name] = s.Left
 	}
-	require.Equal(t, map[string]bool{"bot": false, "bot v2": false, "bot v3": true, "bot v4": true}, left)
+	require.Equal(t, map[string]string{"bot": "", "bot v2": "", "bot v3": "rejected", "bot v4": "undecided"}, left)
+	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "bot v4 <i>undecided</i>")
 }
 
 // TestLeagueAuthors: a token is printed once, and is invalid when its author is removed.

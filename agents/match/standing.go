@@ -15,7 +15,7 @@ type Standing struct {
 	Name     string         `json:"name"`
 	Number   int            `json:"number"` // on the command line, from 0
 	Language string         `json:"language,omitempty"`
-	Left     bool           `json:"left,omitempty"` // of a league: plays no more
+	Left     string         `json:"left,omitempty"` // of a league, if it plays no more: left, rejected or undecided
 	Games    int            `json:"games"`
 	Counts                  // over single opponents: a game of four has three of them
 	Score    float64        `json:"score"` // wins and half the draws, as a fraction

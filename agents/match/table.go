@@ -103,7 +103,7 @@ func (r *Report) cells(place int, s *Standing) [][2]string {
 	return [][2]string{
 		{"place", cell(!listed && played, "%d", place)}, // a list of games goes with the order of the command line
 		{"player", r.called(s)},
-		{"", cell(s.Left, "left")},
+		{"", s.Left},
 		{"language", s.Language},
 		{"games", cell(true, "%d", s.Games)},
 		{"wins", cell(played, "%d", s.Wins)},

@@ -152,7 +152,7 @@ type standing struct {
 	Name  string         `json:"name"`
 	Elo   match.Estimate `json:"elo"`
 	Games int            `json:"games"`
-	Left  bool           `json:"left,omitempty"`
+	Left  string         `json:"left,omitempty"`
 }
 
 // writeFeeds writes how a league stands for pages of others.

@@ -142,7 +142,13 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	l.Uploads, l.Stopped = true, false
 	require.NoError(t, l.WritePage(l.Dir))
 	uploads := &Uploads{League: l, Size: 1 << 20, Bots: 3, Hourly: 12}
-	b := webtest.Open(t, uploads.Handler())
+	b := webtest.Open(t, uploads.Handler()) // with a token that is wrong
+	b.Visit("")
+	b.Await("!author.hidden")
+	b.Text(`(token.value = "wrong", document.querySelector("#enter button").click())`)
+	b.Await("said.className === 'bad' && mine.hidden && !enter.hidden")
+
+	b = webtest.Open(t, uploads.Handler())
 	b.Visit("")
 	b.Await("!author.hidden")
 	for _, width := range []int64{390, 1280} {

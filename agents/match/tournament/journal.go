@@ -166,9 +166,26 @@ func resume(path string, text []byte, now head) error {
 	}
 	was.Entrants, now.Entrants = nil, nil
 	if !reflect.DeepEqual(was, now) {
-		return fmt.Errorf("%s has other settings: name another folder, or give the same flags", path)
+		return fmt.Errorf("%s has other settings: %s: name another folder, or give the same flags", path, changes(was, now))
 	}
 	return nil
+}
+
+// changes says which settings differ, and how.
+func changes(was, now head) string {
+	fields := func(h head) (of map[string]json.RawMessage) {
+		text, _ := json.Marshal(h)
+		_ = json.Unmarshal(text, &of)
+		return of
+	}
+	before, after := fields(was), fields(now)
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if a, b := before[name], after[name]; !bytes.Equal(a, b) {
+			out = append(out, fmt.Sprintf("%s was %s, now %s", name, a, b))
+		}
+	}
+	return some(out)
 }
 
 // differences says which entrants have changed, are missing or are new.
@@ -193,10 +210,14 @@ func differences(was, now []*Entrant) string {
 	if len(out) == 0 {
 		return "their order has changed"
 	}
-	if more := len(out) - 5; more > 0 {
-		out = append(out[:5], fmt.Sprintf("%d more", more))
+	return some(out)
+}
+
+func some(list []string) string {
+	if more := len(list) - 5; more > 0 {
+		list = append(list[:5:5], fmt.Sprintf("%d more", more))
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(list, ", ")
 }
 
 // check returns an error unless the games of the journal are the tournament's first ones, with a result for every seat.

@@ -101,6 +101,8 @@ type League struct {
 	Until <-chan struct{}                                             // closed when it ends; nil for never
 	Tell  func(format string, a ...any)                               // what happens to entrants
 
+	Testing func(*Trial) // called with how a candidate stands, before its next games; may be nil
+
 	built   int   // builds so far
 	waits   bool  // it has said that it waits for entrants
 	err     error // of next

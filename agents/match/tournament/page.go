@@ -303,7 +303,7 @@ func (c *Config) table(in []int, entrants []*Entrant, played []match.Played) *ma
 	for _, e := range in {
 		p := match.Standing{Number: e}
 		if entrants != nil {
-			p.Name, p.Language, p.Left = entrants[e].Name, entrants[e].Language, entrants[e].Left
+			p.Name, p.Language, p.Left = entrants[e].Name, entrants[e].Language, entrants[e].absence()
 			if d := entrants[e].Player().Dialect; d != "" {
 				p.Language += ", dialect " + d
 			}

@@ -49,12 +49,13 @@ type Entrant struct {
 	Output      string `json:"output,omitempty"`  // of its compiler, or the last lines of its standard error
 
 	// Of a league, which keeps every version of an entrant.
-	Of      string `json:"of,omitempty"`      // the name of its first version
-	From    string `json:"from,omitempty"`    // its file or folder in the league's, or its name in league.toml
-	Since   int64  `json:"since,omitempty"`   // when it was first seen, in seconds since 1970
-	Left    bool   `json:"left,omitempty"`    // it plays no more
-	Tried   string `json:"tried,omitempty"`   // of a candidate: its fingerprint then
-	Verdict string `json:"verdict,omitempty"` // of a candidate: kept or rejected
+	Of      string   `json:"of,omitempty"`      // the name of its first version
+	From    string   `json:"from,omitempty"`    // its file or folder in the league's, or its name in league.toml
+	Since   int64    `json:"since,omitempty"`   // when it was first seen, in seconds since 1970
+	Left    bool     `json:"left,omitempty"`    // it plays no more
+	Tried   string   `json:"tried,omitempty"`   // of a candidate: its fingerprint then
+	Verdict string   `json:"verdict,omitempty"` // of a candidate: kept or rejected
+	Against []string `json:"against,omitempty"` // of a candidate: those that its last test is about
 
 	Program   contest.Program `json:"-"`
 	from      *bots.Agent
@@ -63,6 +64,17 @@ type Entrant struct {
 	tested    bool   // of a league: it has passed the test
 	vain      bool   // of a league: no game was played, or can be, with this version
 	contained bool   // by contain
+}
+
+// absence says why an entrant of a league plays no more, "" if it does.
+func (e *Entrant) absence() string {
+	switch {
+	case !e.Left:
+		return ""
+	case e.Tried != "" && e.Verdict != Kept:
+		return cmp.Or(e.Verdict, Undecided)
+	}
+	return "left"
 }
 
 // Player returns the program of an entrant with its names, for a game.

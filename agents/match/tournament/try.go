@@ -24,7 +24,7 @@ const (
 	Undecided = "undecided" // all games were played, or the command was interrupted; the next try goes on
 )
 
-// A Trial is how a candidate did against those that a league keeps, which count as one player.
+// A Trial is how a candidate did against those of a league that its test is about, which count as one player.
 type Trial struct {
 	Candidate string       `json:"candidate"`
 	Match     match.Report `json:"match"`
@@ -51,9 +51,17 @@ func (t *Trial) String() (text string) {
 	return text + "\n"
 }
 
+// Progress returns how the test stands, in a few words.
+func (t *Trial) Progress() string {
+	m := t.Match.Meetings[0]
+	won, games := m.Score.Value*float64(t.Match.Games), t.Match.Games
+	return fmt.Sprintf("%s: %.1f of %d, LLR %+.2f", t.Candidate, won, games, *m.LLR)
+}
+
 // Try plays a candidate, a submission, against those that are kept until a test decides, at most so many games in all.
-// It meets the one of the highest rating, all in turn if against is "kept", or the one of that name. If the test finds
-// it stronger, or nobody is there, it is copied to the submissions. A candidate that was decided before plays no game.
+// It meets the one of the highest rating, all in turn if against is "kept", or the one of that name; games against
+// others, of an earlier try, are no part of the test. If that finds it stronger, or nobody is there, it is copied to
+// the submissions. A candidate that was decided before plays no game.
 func (l *League) Try(ctx context.Context, a *bots.Agent, against string, test *match.SPRT, most int) (*Trial, error) {
 	if base := filepath.Base(a.Spec); noEntrant.MatchString(base) {
 		return nil, fmt.Errorf("%s is the name of a note: give the candidate another one", base)
@@ -96,11 +104,21 @@ func (l *League) Try(ctx context.Context, a *bots.Agent, against string, test *m
 		if err != nil {
 			return nil, err
 		}
+		e.Against = nil
+		for _, k := range rivals {
+			e.Against = append(e.Against, l.Entrants[k].Name)
+		}
 		number := l.join(e)
 		if err := l.Journal.enter(l.Entrants); err != nil {
 			return nil, err
 		}
-		l.next = func() []match.Played { return l.tries(number, rivals, test, most) }
+		l.next = func() []match.Played {
+			t := l.trial(e, test)
+			if l.Testing != nil {
+				l.Testing(t)
+			}
+			return l.tries(&t.Match, number, rivals, most)
+		}
 		if err := l.Tournament.Play(ctx); err != nil && !(ctx.Err() != nil && match.Stopped(err)) {
 			return nil, err
 		}
@@ -140,14 +158,18 @@ func (l *League) opponents(ctx context.Context, kept []*Entrant, against string)
 		}
 	}
 	if len(numbers) == 0 {
-		err = fmt.Errorf("--against %s: want best, kept, or the name of one that is kept and not refused", against)
+		var names []string
+		for _, e := range kept {
+			names = append(names, e.Name)
+		}
+		err = fmt.Errorf("--against %s: want best, kept, or the name of one that is kept and not refused, of %s", against,
+			some(names))
 	}
 	return numbers, err
 }
 
 // tries returns the games of a candidate that come next: pairs against each of some rivals in turn.
-func (l *League) tries(candidate int, rivals []int, test *match.SPRT, most int) []match.Played {
-	r := l.trial(l.Entrants[candidate], test).Match
+func (l *League) tries(r *match.Report, candidate int, rivals []int, most int) []match.Played {
 	if r.Meetings[0].Verdict != match.Undecided || r.Games+len(r.Void) >= most {
 		return nil
 	}
@@ -166,19 +188,15 @@ func (l *League) trial(e *Entrant, test *match.SPRT) *Trial {
 	}
 	number := slices.IndexFunc(l.Entrants, func(o *Entrant) bool { return o.Name == e.Name })
 	var games []match.Played
-	var against []string
 	for _, g := range l.Played {
 		seat := g.Number - g.Unit
-		if g.Stage != stageTry || g.Seats[seat] != number {
+		if g.Stage != stageTry || g.Seats[seat] != number || !slices.Contains(e.Against, l.Entrants[g.Seats[1-seat]].Name) {
 			continue
-		}
-		if name := l.Entrants[g.Seats[1-seat]].Name; !slices.Contains(against, name) {
-			against = append(against, name)
 		}
 		g.Seats, g.Repeats = []int{seat, 1 - seat}, 0 // two that are the same program repeat every game
 		games = append(games, g)
 	}
-	names := []string{e.Name, strings.Join(against, ", ")}
+	names := []string{e.Name, strings.Join(e.Against, ", ")}
 	t.Match = *match.ReportOf(l.Rules, strconv.FormatUint(l.Seed, 10), names, games)
 	t.Match.Decide(test)
 	return t

@@ -151,7 +151,9 @@ def test_docs(capsys):
     assert main(["docs", "FIRST.md"]) == 0
     assert capsys.readouterr().out.startswith("# First training loop")
     assert main(["docs", "nowhere"]) == 1
-    assert "no page 'nowhere'" in capsys.readouterr().err
+    assert capsys.readouterr().err == "blockyard: docs: no page 'nowhere'; blockyard docs lists all\n"
+    assert main(["docs", "write-a-bot"]) == 1
+    assert "; near it: rpc/python/docs/skills/write-a-bot/skill; blockyard" in capsys.readouterr().err
 
 
 def test_docs_of_the_wheel(monkeypatch):

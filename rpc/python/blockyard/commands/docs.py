@@ -34,7 +34,8 @@ def run(args: argparse.Namespace) -> int:
         want = "/" + args.page.lower().removesuffix(".md").strip("/")
         found = [page for name, page in names.items() if name.endswith(want)]
         if not found:
-            raise ValueError(f"docs: no page {args.page!r:.80}; blockyard docs lists them")
+            near = ", ".join(name[1:] for name in reversed(names) if want[1:] in name)
+            raise ValueError(f"docs: no page {args.page!r:.80}{near and '; near it: '}{near}; blockyard docs lists all")
         text = found[-1].read_text(encoding="utf-8")
         if sys.stdout.isatty():
             pydoc.pager(wrapped(text, shutil.get_terminal_size().columns))
