@@ -11,7 +11,7 @@
 #define ABI WT_ABI
 #endif
 
-static char how[64];
+static char how[4096];
 static long calls;
 static int opened;
 
@@ -52,6 +52,11 @@ static int32_t act(const wt_field *f, int32_t new_piece) {
 	if (is("slow")) {
 		if (calls % 4 == 0)
 			usleep(60000);
+		return WT_DROP;
+	}
+	if (strncmp(how, "waits for ", 10) == 0) { /* in every fourth call, until there is a file of this name */
+		while (calls % 4 == 0 && access(how + 10, F_OK) != 0)
+			usleep(1000);
 		return WT_DROP;
 	}
 	if (is("fresh")) /* waits where it was not told of a new piece */
