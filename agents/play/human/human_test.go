@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -92,8 +93,11 @@ func TestLines(t *testing.T) {
 	require.NotContains(t, out.String(), "\x1b", "no control sequences without a terminal")
 }
 
-// TestTicks: the keys of a tick become its bits; of two that exclude each other the later counts.
-func TestTicks(t *testing.T) {
+// TestTicks: the keys of a tick become its bits; of two that exclude each other the later counts. A tick lasts as long as
+// its speed says.
+func TestTicks(t *testing.T) { synctest.Test(t, testTicks) }
+
+func testTicks(t *testing.T) {
 	s := wintetris.TickGame.New(1)
 	r, w := io.Pipe()
 	p := (&Player{Game: wintetris.TickGame, Keys: NewKeys(r, true), Out: io.Discard}).Ticker(5)
@@ -111,7 +115,8 @@ func TestTicks(t *testing.T) {
 	}
 	begun := time.Now()
 	require.Equal(t, env.Action(wintetris.Right|wintetris.CW), act("\x1b[D\x1b[C\x1b[A"))
-	require.GreaterOrEqual(t, time.Since(begun), 100*time.Millisecond, "the tick lasts 500 ms at a fifth")
+	require.Equal(t, 100*time.Millisecond, time.Since(begun), "the tick lasts 500 ms at a fifth")
 	require.Equal(t, env.Action(wintetris.Drop|wintetris.CCW), act("z "))
 	require.Equal(t, env.None, act("q"))
+	require.NoError(t, w.Close()) // ends the reader of the keys
 }
