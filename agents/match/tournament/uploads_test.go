@@ -225,7 +225,7 @@ func TestSlowUploads(t *testing.T) {
 		require.Eventually(t, func() bool {
 			p.Uploads.mu.Lock()
 			defer p.Uploads.mu.Unlock()
-			return p.busy["ann"]
+			return p.busy["ann"] || len(status) > 0
 		}, time.Minute, time.Millisecond)
 		return in, status
 	}
