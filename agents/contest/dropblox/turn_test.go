@@ -42,7 +42,7 @@ func TestTurn(t *testing.T) {
 		"crash":             {`echo left; kill -9 $$`, "left", ""},
 		"reads its input":   {`read x || echo rotate`, "rotate", ""},
 		"standard error":    {`echo left >&2; echo right`, "right", ""},
-		"arguments":         {`echo "$#$1"; case $2 in 2[0-9].[0-9]*) echo up;; esac`, "up", `2{"a": 1}`},
+		"arguments":         {`echo "$#$1"; case $2 in 2[0-9][0-9].[0-9]*) echo up;; esac`, "up", `2{"a": 1}`},
 		"no byte but a end": {`printf '\n'`, "", ""},
 		"half in errors":    {`printf 'le'; sleep 0.05; printf 'ft\nrig'; sleep 0.05; echo ht`, "left right", ""},
 		"nul bytes":         {`printf 'left\0\nleft'`, "left", "left\x00"},
@@ -51,7 +51,7 @@ func TestTurn(t *testing.T) {
 			p := script(t, c.script)
 			var foreign []string
 			p.Foreign = func(line string) { foreign = append(foreign, line) }
-			got, err := p.Turn(t.Context(), []byte(`{"a": 1}`), 29*time.Second)
+			got, err := p.Turn(t.Context(), []byte(`{"a": 1}`), 299*time.Second)
 			require.NoError(t, err)
 			require.Equal(t, Exited, got.Ending)
 			require.Equal(t, c.want, spell(got.Commands))

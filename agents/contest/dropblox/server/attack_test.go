@@ -68,7 +68,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	var strangers sync.WaitGroup
 	var came atomic.Int32
 	haunt := func(text string, again time.Duration) {
-		for first := true; over.Err() == nil; first = false {
+		for first := true; over.Err() == nil; {
 			if conn, err := net.Dial("tcp", address); err == nil {
 				unhook := context.AfterFunc(over, func() { _ = conn.Close() })
 				go func() { _, _ = io.Copy(io.Discard, conn) }()

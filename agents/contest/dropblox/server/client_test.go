@@ -61,7 +61,7 @@ func TestTwoTeamsCompete(t *testing.T) {
 	rounds := make(chan Round, 2)
 	root := t.TempDir()
 	_, url, stop := open(t, Config{
-		Clock: 60 * time.Second, History: filepath.Join(root, "server"), Players: 2, Rounds: 1,
+		Clock: 10 * time.Minute, History: filepath.Join(root, "server"), Players: 2, Rounds: 1,
 		Notice: 50 * time.Millisecond, Round: func(r Round) { rounds <- r },
 	})
 	programs := map[[2]string]string{blue: `echo left; echo nonsense; printf 'left\r\nrotate'`, red: `echo "$1" >&2`}
@@ -130,7 +130,7 @@ func TestPractiseAgainstTheClock(t *testing.T) {
 	s, url, _ := open(t, Config{Clock: 12 * time.Second})
 	game, err := client(url, blue).Practice(t.Context())
 	require.NoError(t, err)
-	p := dropblox.Player{Program: script(t, `exec sleep 4.8`), Game: game, Margin: 4 * time.Second}
+	p := dropblox.Player{Program: script(t, `[ -e $0.begun ] && exec sleep 60; touch $0.begun`), Game: game, Margin: 4 * time.Second}
 	r, err := p.Play(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, dropblox.Time, r.Reason)
