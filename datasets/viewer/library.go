@@ -224,7 +224,7 @@ func (d *dir) look() {
 		}
 	}
 	d.entry = e
-	if settled {
+	if settled && time.Since(st.ModTime()) > settling { // until then it may change again without another time
 		d.changed = st.ModTime()
 	}
 }

@@ -47,11 +47,15 @@ func TestHistoryOutOfTime(t *testing.T) {
 	require.Equal(t, 2, c.game("h").Replay.Turns-1)
 }
 
-// A game that a limit of turns has ended has no failed state: its meta says that it is over, and nothing is live.
+// A game that a limit of turns has ended has no failed state: its meta says that it is over, and nothing is live, also if
+// that was written in the same moment, by the file system's clock, as what the viewer has seen.
 func TestHistoryStopped(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "h")
+	dir, at := filepath.Join(t.TempDir(), "h"), time.Now().Add(time.Hour)
 	write(t, dir, 4)
-	meta := func(text string) { require.NoError(t, os.WriteFile(filepath.Join(dir, "meta"), []byte(text), 0o644)) }
+	meta := func(text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "meta"), []byte(text), 0o644))
+		require.NoError(t, os.Chtimes(dir, at, at))
+	}
 	meta(`{"program":"./bot","turns":0}`)
 	c := serve(t, dir)
 	require.True(t, c.list("").Games[0].Live)
