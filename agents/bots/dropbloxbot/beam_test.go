@@ -116,15 +116,44 @@ func TestLastStand(t *testing.T) {
 	require.False(t, ok)
 }
 
+// A watch counts the boards whose kids it rates, and those after the time that it spends with one in the middle of a
+// search: how late a search ends depends on the machine, too.
+type watch struct {
+	Rater
+	end         time.Time
+	rated, late int
+}
+
+func (w *watch) Rate(from *Board, kids []Kid, left int, worth []float32) {
+	if w.rated++; w.rated == 200 {
+		time.Sleep(time.Until(w.end))
+	}
+	if !time.Now().Before(w.end) {
+		w.late++
+	}
+	w.Rater.Rate(from, kids, left, worth)
+}
+
+// keeps holds that a search with a deadline stops at it.
+func (w *watch) keeps(t *testing.T, fit func(search.Clock) bool, limit time.Duration) {
+	t.Helper()
+	w.end, w.rated, w.late = time.Now().Add(limit), 0, 0
+	require.True(t, fit(search.Until(w.end)))
+	require.LessOrEqual(t, w.late, 8, "a search looks at its clock every 8 boards")
+}
+
+// An endingWatch is a watch of an Ender.
+type endingWatch struct{ watch }
+
+func (w *endingWatch) Ended(b *Board) float32 { return w.Rater.(Ender).Ended(b) }
+
 func TestFitKeepsTheDeadline(t *testing.T) {
 	var s dropblox.State
 	s.Reset(5)
-	b := NewBeam(&Hand{Classic})
-	begun := time.Now()
-	_, ok := b.Fit(Of(&s), search.Until(begun.Add(60*time.Millisecond)))
-	require.True(t, ok)
-	require.Less(t, time.Since(begun), 2*time.Second)
-	at, ok := b.Fit(Of(&s), search.Until(begun)) // too late for anything but the first boards
+	w := &watch{Rater: &Hand{Classic}}
+	b := NewBeam(w)
+	w.keeps(t, func(c search.Clock) bool { _, ok := b.Fit(Of(&s), c); return ok }, 60*time.Millisecond)
+	at, ok := b.Fit(Of(&s), search.Until(w.end)) // too late for anything but the first boards
 	require.True(t, ok)
 	way, err := s.Path(at.Action(), nil)
 	require.NoError(t, err, way)
