@@ -3,6 +3,7 @@ package blockingbot
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -34,7 +35,9 @@ func TestRulesDialogue(t *testing.T) {
 	h := ref.Host(contest.FixedPerMove(FirstTime, LaterTime, 50*time.Millisecond), func(seat int) (contest.Asker, error) {
 		return bots[seat], nil
 	})
-	_, err := h.Play(ctx)
-	require.ErrorIs(t, err, context.Canceled, "the game is over before the dialogue is")
+	synctest.Test(t, func(t *testing.T) {
+		_, err := h.Play(ctx)
+		require.ErrorIs(t, err, context.Canceled, "the game is over before the dialogue is")
+	})
 	require.Empty(t, s.Lines)
 }
