@@ -140,9 +140,9 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"first\", \"hand:ply=1\"]\n",
 		"submissions/mover.py": mover(1)})
-	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m"}
+	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m", "--games", "16"}
 	for _, games := range []int{1, 6} {
-		killAfter(t, games, dir, args...)
+		killAfter(t, games, 16, dir, args...)
 		f, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
 		require.NoError(t, err)
 		_, err = f.WriteString(`{"number":`)
@@ -150,7 +150,7 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 		require.NoError(t, f.Close())
 	}
 	report := func() *tournament.Report {
-		status, out, errs := agents(t.Context(), strings.Join(append(args, "--games", "16"), " "))
+		status, out, errs := agents(t.Context(), strings.Join(args, " "))
 		require.Zero(t, status, errs)
 		var r tournament.Report
 		require.NoError(t, json.Unmarshal([]byte(out), &r))
