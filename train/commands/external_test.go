@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -83,7 +84,7 @@ func startNATS(t *testing.T, dir, config string) (address string) {
 	program := filepath.Join(dir, "nats-server.exe") // the ending is for Windows
 	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput()
 	require.NoError(t, err, string(out))
-	host := freeAddress(t)
+	host := freeAddress()
 	file, log := filepath.Join(dir, "nats.conf"), filepath.Join(dir, "nats.log")
 	config += fmt.Sprintf("log_file: %q\nlisten: %q\njetstream: { store_dir: %q }\n",
 		filepath.ToSlash(log), host, filepath.ToSlash(filepath.Join(dir, "store")))
@@ -98,13 +99,15 @@ func startNATS(t *testing.T, dir, config string) (address string) {
 	return "nats://" + host
 }
 
-// freeAddress returns an address on which nothing listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
+// freeAddress returns an address on which nothing listens. Its port is below those that a system gives to connections, of
+// which other tests open many: one of them could have the port before the test listens there.
+func freeAddress() string {
+	for {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
 }
 
 // waitFor waits until something listens on an address.

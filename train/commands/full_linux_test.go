@@ -65,7 +65,7 @@ func TestFullDisk(t *testing.T) {
 		require.NoError(t, os.Mkdir(folder, 0o700))
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "own"), 0o700))
 		require.NoError(t, os.Symlink(folder, filepath.Join(dir, "own", "broker")))
-		cluster := []string{"--cluster", "--listen", freeAddress(t)}
+		cluster := []string{"--cluster", "--listen", freeAddress()}
 		err := d.fillDuring(t, args("own", cluster...))
 		place := filepath.Join(dir, "own", "broker")
 		require.ErrorContains(t, err, "the broker cannot store messages in "+place+": free space")
@@ -74,7 +74,7 @@ func TestFullDisk(t *testing.T) {
 		d.resume(t, dir, "own", cluster)
 	})
 	t.Run("of another process", func(t *testing.T) {
-		f, folder := broker.Flags{Listen: freeAddress(t)}, filepath.Join(d.dir, "other")
+		f, folder := broker.Flags{Listen: freeAddress()}, filepath.Join(d.dir, "other")
 		b, err := f.Open(folder, "test", slog.New(slog.DiscardHandler))
 		require.NoError(t, err)
 		cluster := []string{"--cluster", b.Address, "--creds", filepath.Join(folder, "learner.nk")}

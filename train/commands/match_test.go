@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,10 +45,7 @@ func TestMatchOfWorkers(t *testing.T) {
 	alone := newMatch()
 	want, err := alone.Play(t.Context())
 	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	at := l.Addr().String()
-	require.NoError(t, l.Close())
+	at := freeAddress()
 	type played struct {
 		*match.Report
 		err error
@@ -121,7 +117,7 @@ func (h *here) Play(ctx context.Context, p *match.Played) (*record.Record, error
 // TestLeagueOfWorkers: workers play the games between agents of a league, with weights that only this machine has. One is
 // killed while it plays, and every game is played once. Those of a program are played here, and it is not sent.
 func TestLeagueOfWorkers(t *testing.T) {
-	dir, g, at := t.TempDir(), games.BlockBattle.Rules, freeAddress(t)
+	dir, g, at := t.TempDir(), games.BlockBattle.Rules, freeAddress()
 	weights := filepath.Join(dir, "w.json")
 	require.NoError(t, os.WriteFile(weights, blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:]), 0o600))
 	journal, err := tournament.OpenJournal(dir)

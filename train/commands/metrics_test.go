@@ -124,7 +124,7 @@ func TestSelfplayHTTP(t *testing.T) {
 func TestClusterMetrics(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	atLearner, atWorker := freeAddress(t), freeAddress(t)
+	atLearner, atWorker := freeAddress(), freeAddress()
 	args := append([]string{"selfplay", "blockbattle", "--out", t.TempDir(), "--cluster", "--listen", "127.0.0.1:0",
 		"--http", atLearner}, tiny...)
 	l := beginLearner(t, ctx, append(args, "--iterations=100000")...)
