@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import random
 import re
 import socket
 import subprocess
@@ -16,11 +18,18 @@ from snippets import DOCS
 PAGE = (DOCS / "machines.md").read_text(encoding="utf-8")
 
 
+def free_port() -> int:
+    """Return a port on which nothing listens, below those that a system gives to connections."""
+    while True:
+        port = random.SystemRandom().randrange(10_000, 30_000)
+        with contextlib.suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+
+
 @pytest.fixture
 def listings(tmp_path):
     """The shell listings and the Python listing, with this machine and a free port for those of the page."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     python = f"{sys.executable} -m blockyard "
     found = []
     for language, text in re.findall(r"^```(sh|py)\n(.*?)^```", PAGE, re.M | re.S):
