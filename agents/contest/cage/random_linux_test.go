@@ -58,7 +58,7 @@ func outside(t *testing.T, f *field) string {
 	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
 	for _, file := range processes {
-		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), "./random\x00") {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), "./random\x00") && strings.Contains(string(text), f.dir) {
 			all = append(all, file)
 		}
 	}
