@@ -293,8 +293,7 @@ def test_two_clients_do_not_disturb_each_other(server: Server):
                 actions = a.sample_actions(rng)
                 np.testing.assert_array_equal(a.step(actions)[0]["planes"], b.step(actions)[0]["planes"])
         a.step(a.sample_actions(rng))
-    assert wait_for(lambda: before.stats()["envs"] == 0)
-    assert before.stats()["sessions"] == 1
+    assert wait_for(lambda: (before.stats()["envs"], before.stats()["sessions"]) == (0, 1))
     before.close()
 
 
