@@ -55,7 +55,7 @@ func TestHostNamesOddHabits(t *testing.T) {
 			bank := "60s"
 			switch name {
 			case "no line end": // by a program that starts at once, so that its bytes come in time
-				bot, bank = `while read -r who x; do case "$who" in action) printf left,drop;; esac; done`, "2s"
+				bot, bank = `while read -r who x; do case "$who" in action) printf left,drop;; esac; done`, "5s"
 			case "no flush":
 				bank = "2s"
 			}
