@@ -76,7 +76,7 @@ func (p *Process) Ask(ctx context.Context, lines []string, limit time.Duration) 
 		return "", false, 0, ErrGone
 	}
 	m := p.measure()
-	_ = p.child.In.SetWriteDeadline(time.Now().Add(limit + readTime))
+	_ = p.child.In.SetWriteDeadline(time.Now().Add(max(limit, 0) + readTime))
 	defer context.AfterFunc(ctx, func() { _ = p.child.In.SetWriteDeadline(time.Now()) })()
 	if _, err := io.WriteString(p.child.In, strings.Join(lines, "\n")+"\n"); err != nil {
 		if ctx.Err() != nil {
