@@ -20,7 +20,7 @@ func BenchmarkStep(b *testing.B) {
 	for _, game := range []string{"blockbattle", "blocking"} {
 		b.Run(game, func(b *testing.B) {
 			w := start(b, game, server.Config{}, nil)
-			p, err := w.newSession("")
+			p, err := w.newSession(nil)
 			require.NoError(b, err)
 			c := socket{srv: w.Server, session: p}
 			r, err := p.reset(resetOptions{})
@@ -117,7 +117,7 @@ func BenchmarkFork(b *testing.B) {
 			most := limits.DefaultLimits()
 			most.MaxSessions, most.MaxFiles = 2*mostForks, 1<<20
 			w := start(b, game, server.Config{Limits: most}, nil)
-			p, err := w.newSession("")
+			p, err := w.newSession(nil)
 			require.NoError(b, err)
 			_, err = p.reset(resetOptions{})
 			require.NoError(b, err)

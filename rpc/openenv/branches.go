@@ -88,7 +88,7 @@ func (p *session) fork(n int, from *uint64) (out forks, err error) {
 			s := env.Derive(*from, k) >> 11 // a whole number in every JSON reader
 			seed, out.Seeds = &s, append(out.Seeds, s)
 		}
-		f, _, err := p.srv.open(p.secret, id, p)
+		f, _, err := p.srv.open(p.at.token, id, p)
 		if err == nil {
 			all = append(all, f)
 			err = f.take(at, id, seed)
@@ -135,7 +135,7 @@ func (p *session) resume(o resetOptions) (*result, error) {
 	if p.srv.method("restore") == nil {
 		return nil, badRequest(errors.New("this server offers no restore: reset without state"))
 	}
-	from, err := p.srv.find(p.secret, o.State)
+	from, err := p.srv.find(p.at.token, o.State)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func release(p *session, a releaseArguments) (answer, error) {
 		all = all[:0]
 	}
 	for _, id := range a.Branches {
-		f, err := p.srv.find(p.secret, id)
+		f, err := p.srv.find(p.at.token, id)
 		if err == nil && f.parent == nil {
 			err = invalid(fmt.Errorf("%.80q is no branch", id))
 		}
@@ -225,7 +225,7 @@ type child struct {
 // children shows the afterstates of moves, with the same hidden draws in all of them. The caller holds p.mu.
 func children(p *session, a childrenArguments) (answer, error) {
 	if p.Done {
-		return answer{}, badRequest(errDone)
+		return answer{}, errDone
 	}
 	g, seats := p.srv.c.Game, p.srv.c.Seats
 	actions := p.games.Env.Legal(0, 0, nil)

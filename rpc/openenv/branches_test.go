@@ -300,7 +300,7 @@ func FuzzArguments(f *testing.F) {
 			f.Add(m.name, []byte(text))
 		}
 	}
-	p, err := w.newSession("")
+	p, err := w.newSession(nil)
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
 		got, found, err := w.call(p, name, b)

@@ -241,7 +241,7 @@ func (p *session) step(move string) (*result, error) {
 	}
 	defer p.mu.Unlock()
 	if p.id == "" {
-		return nil, badRequest(errReset)
+		return nil, errReset
 	}
 	return p.play(move)
 }
@@ -249,7 +249,7 @@ func (p *session) step(move string) (*result, error) {
 // play plays a move. An illegal one changes nothing but the counts and earns the penalty. The caller holds p.mu.
 func (p *session) play(move string) (*result, error) {
 	if p.Done {
-		return nil, badRequest(errDone)
+		return nil, errDone
 	}
 	if err := p.reserve(len(p.Moves) + 1); err != nil {
 		return nil, err

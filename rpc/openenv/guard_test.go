@@ -141,7 +141,7 @@ func TestClosedWhileTheOpponentThinks(t *testing.T) {
 		status <- code
 	}()
 	<-opponent.begun
-	p, err := w.find("", "e")
+	p, err := w.find(nil, "e")
 	require.NoError(t, err)
 	p.close()
 	require.Equal(t, http.StatusNotFound, <-status)

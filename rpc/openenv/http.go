@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program/web"
+	"blockyard/rpc/session/limits"
 )
 
 // Handler returns what answers HTTP requests.
@@ -31,26 +32,26 @@ func (s *Server) Handler() http.Handler {
 }
 
 // door answers requests with what do returns for their body.
-func (s *Server) door(do func(r *http.Request, b []byte) (any, error)) http.HandlerFunc {
-	return s.known(func(w http.ResponseWriter, r *http.Request) {
+func (s *Server) door(do func(token *limits.Holder, r *http.Request, b []byte) (any, error)) http.HandlerFunc {
+	return s.known(func(token *limits.Holder, w http.ResponseWriter, r *http.Request) {
 		b, err := s.body(w, r)
 		var out any
 		if err == nil {
-			out, err = do(r, b)
+			out, err = do(token, r, b)
 		}
 		s.answer(w, out, err)
 	})
 }
 
-func (s *Server) postReset(r *http.Request, b []byte) (any, error) {
+func (s *Server) postReset(token *limits.Holder, _ *http.Request, b []byte) (any, error) {
 	o, err := parseReset(b)
 	if err != nil {
 		return nil, err
 	}
-	return s.reset(secretOf(r.Header), o)
+	return s.reset(token, o)
 }
 
-func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
+func (s *Server) postStep(token *limits.Holder, _ *http.Request, b []byte) (any, error) {
 	var q stepRequest
 	if err := decode("step", b, &q, false); err != nil {
 		return nil, err
@@ -59,7 +60,7 @@ func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := s.find(secretOf(r.Header), q.EpisodeID)
+	p, err := s.find(token, q.EpisodeID)
 	if err != nil {
 		return nil, err
 	}
@@ -67,8 +68,8 @@ func (s *Server) postStep(r *http.Request, b []byte) (any, error) {
 	return s.act(p, a)
 }
 
-func (s *Server) getState(r *http.Request, _ []byte) (any, error) {
-	p, err := s.find(secretOf(r.Header), r.URL.Query().Get("episode_id"))
+func (s *Server) getState(token *limits.Holder, r *http.Request, _ []byte) (any, error) {
+	p, err := s.find(token, r.URL.Query().Get("episode_id"))
 	if errors.Is(err, errReset) {
 		return s.stateOf(newEpisode(s.c.Seat)), nil
 	}
@@ -114,29 +115,27 @@ func (s *Server) answer(w http.ResponseWriter, value any, err error) {
 	_, _ = w.Write(text) // the client may be gone
 }
 
-func (s *Server) refuse(w http.ResponseWriter, err error) { s.answer(w, nil, err) }
-
-// known answers requests without a token with 401, if the server has any.
-func (s *Server) known(next http.HandlerFunc) http.HandlerFunc {
+// known answers requests without a token with 401, if the server has any. It passes the token on.
+func (s *Server) known(next func(*limits.Holder, http.ResponseWriter, *http.Request)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		token, err := s.c.Ledger.Recognize(secretOf(r.Header))
+		token, err := s.tokenOf(r.Header)
 		if err != nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			s.refuse(w, err)
+			s.answer(w, nil, err)
 			return
 		}
 		if name := token.Name(); name != "" {
 			web.Known(r, "token "+name)
 		}
-		next(w, r)
+		next(token, w, r)
 	}
 }
 
-// secretOf returns the token of a request, "" if it has none.
-func secretOf(h http.Header) string {
+// tokenOf returns the token of a request.
+func (s *Server) tokenOf(h http.Header) (*limits.Holder, error) {
 	scheme, secret, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+		secret = ""
 	}
-	return strings.TrimSpace(secret)
+	return s.c.Ledger.Recognize(strings.TrimSpace(secret))
 }

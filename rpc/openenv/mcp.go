@@ -14,6 +14,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"blockyard/rpc/session/limits"
 )
 
 // newMCP makes what serves MCP's streamable HTTP: one mcp.Server, whose tools find the game of a session by its id.
@@ -35,16 +37,16 @@ func (s *Server) newMCP() {
 }
 
 // serveMCP serves /mcp: MCP to clients that speak its transport, otherwise plain JSON-RPC.
-func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
+func (s *Server) serveMCP(token *limits.Holder, w http.ResponseWriter, r *http.Request) {
 	id := r.Header.Get("Mcp-Session-Id")
 	if r.Method == http.MethodPost {
 		b, err := s.body(w, r)
 		if err != nil {
-			s.refuse(w, err)
+			s.answer(w, nil, err)
 			return
 		}
 		if id == "" && !strings.Contains(strings.Join(r.Header.Values("Accept"), ","), "text/event-stream") {
-			out, err := s.rpc(secretOf(r.Header), b, nil)
+			out, err := s.rpc(token, b, nil)
 			s.answer(w, out, err)
 			return
 		}
@@ -52,14 +54,14 @@ func (s *Server) serveMCP(w http.ResponseWriter, r *http.Request) {
 	}
 	var err error
 	if id != "" {
-		_, err = s.find(secretOf(r.Header), ownPrefix+id) // that of another token is not found
-	} else if p, _, full := s.open(secretOf(r.Header), rand.Text(), nil); full == nil {
+		_, err = s.find(token, ownPrefix+id) // that of another token is not found
+	} else if p, _, full := s.open(token, rand.Text(), nil); full == nil {
 		p.close() // there is room for one more
 	} else {
 		err = full
 	}
 	if err != nil {
-		s.refuse(w, err)
+		s.answer(w, nil, err)
 		return
 	}
 	s.mcpHTTP.ServeHTTP(w, r)
@@ -73,8 +75,11 @@ func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 		if method == "server/discover" {
 			return next(ctx, method, q)
 		}
-		id := ownPrefix + q.GetSession().ID()
-		p, created, err := s.open(secretOfMCP(q), id, nil)
+		token, err := s.tokenOfMCP(q)
+		if err != nil {
+			return nil, s.failureOf(err)
+		}
+		p, created, err := s.open(token, ownPrefix+q.GetSession().ID(), nil)
 		if err != nil {
 			return nil, s.failureOf(err)
 		}
@@ -90,16 +95,17 @@ func (s *Server) countMCP(next mcp.MethodHandler) mcp.MethodHandler {
 	}
 }
 
-func secretOfMCP(q mcp.Request) string {
+func (s *Server) tokenOfMCP(q mcp.Request) (*limits.Holder, error) {
 	if extra := q.GetExtra(); extra != nil {
-		return secretOf(extra.Header)
+		return s.tokenOf(extra.Header)
 	}
-	return ""
+	return s.tokenOf(nil)
 }
 
 // mcpTool serves a method as a tool of MCP.
 func (s *Server) mcpTool(_ context.Context, q *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	p, err := s.find(secretOfMCP(q), ownPrefix+q.Session.ID())
+	token, _ := s.tokenOfMCP(q) // countMCP has opened its session
+	p, err := s.find(token, ownPrefix+q.Session.ID())
 	if err != nil {
 		return s.toolError(err), nil
 	}
@@ -123,7 +129,7 @@ type rpcArguments struct {
 }
 
 // rpc answers a request of JSON-RPC 2.0, as the standard's clients send it. own is the connection's session, or nil.
-func (s *Server) rpc(secret string, b []byte, own *session) (json.RawMessage, error) {
+func (s *Server) rpc(token *limits.Holder, b []byte, own *session) (json.RawMessage, error) {
 	out := &jsonrpc.Response{}
 	m, err := jsonrpc.DecodeMessage(b)
 	q, ok := m.(*jsonrpc.Request)
@@ -136,7 +142,7 @@ func (s *Server) rpc(secret string, b []byte, own *session) (json.RawMessage, er
 	default:
 		out.ID = q.ID
 		var value any
-		if value, err = s.answerTo(secret, q, own); err == nil {
+		if value, err = s.answerTo(token, q, own); err == nil {
 			out.Result, err = json.Marshal(value)
 		}
 		if err != nil {
@@ -158,7 +164,7 @@ func (s *Server) rpcError(err error) error {
 	return &jsonrpc.Error{Code: code, Message: f.Error()}
 }
 
-func (s *Server) answerTo(secret string, q *jsonrpc.Request, own *session) (any, error) {
+func (s *Server) answerTo(token *limits.Holder, q *jsonrpc.Request, own *session) (any, error) {
 	var a rpcArguments
 	if err := optional("params", q.Params, &a, false); err != nil {
 		return nil, err
@@ -166,13 +172,13 @@ func (s *Server) answerTo(secret string, q *jsonrpc.Request, own *session) (any,
 	switch q.Method {
 	case "openenv/session/create":
 		id := rand.Text() // the standard wants a session before its first reset
-		_, _, err := s.open(secret, id, nil)
+		_, _, err := s.open(token, id, nil)
 		return object{"session_id": id}, err
 	case "openenv/session/close":
 		if a.SessionID == "" {
 			return nil, invalid(errors.New("params has no session_id"))
 		}
-		p, err := s.find(secret, a.SessionID)
+		p, err := s.find(token, a.SessionID)
 		if err != nil {
 			return nil, err
 		}
@@ -183,9 +189,9 @@ func (s *Server) answerTo(secret string, q *jsonrpc.Request, own *session) (any,
 	case "tools/call":
 		p, err := own, error(nil)
 		if a.SessionID != "" {
-			p, err = s.find(secret, a.SessionID)
+			p, err = s.find(token, a.SessionID)
 		} else if own == nil {
-			p, _, err = s.open(secret, "", nil)
+			p, _, err = s.open(token, "", nil)
 		}
 		if err != nil {
 			return nil, err

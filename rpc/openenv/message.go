@@ -132,8 +132,6 @@ func (s *Server) failureOf(err error) *failure {
 	switch {
 	case errors.As(err, &f):
 		return f
-	case errors.Is(err, errClosed):
-		return &failure{http.StatusNotFound, "SESSION_ERROR", err}
 	case errors.As(err, &refused) && (refused.Code == wire.AuthRequired || refused.Code == wire.AuthFailed):
 		return &failure{http.StatusUnauthorized, "SESSION_ERROR",
 			errors.New("this server wants its token: send the header Authorization: Bearer TOKEN")}

@@ -73,7 +73,7 @@ func (s *Server) branch(p *session, id string) (*session, error) {
 	if id == "" {
 		return p, nil
 	}
-	return s.find(p.secret, id)
+	return s.find(p.at.token, id)
 }
 
 // methods returns the methods. Most begin a game if there is none.

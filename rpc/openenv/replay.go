@@ -18,7 +18,7 @@ func (s *Server) Replay(rollout map[string]json.RawMessage) (before, after []flo
 		return nil, nil, err
 	}
 	o.EpisodeID = ""
-	p, err := s.newSession("")
+	p, err := s.newSession(nil)
 	if err != nil {
 		return nil, nil, err
 	}

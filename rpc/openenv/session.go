@@ -26,7 +26,6 @@ import (
 type session struct {
 	srv    *Server
 	at     place
-	secret string                // the client's token
 	parent *session              // what it was forked from; nil for none
 	forks  map[*session]struct{} // guarded by srv.mu
 
@@ -46,9 +45,9 @@ type session struct {
 }
 
 var (
-	errClosed = errors.New("the session is closed, since nobody has used it for long or the server ends: open a new one")
-	errReset  = errors.New("no episode has begun: send a reset first")
-	errDone   = errors.New("the episode is over: send a reset to begin the next one")
+	errClosed = gone(errors.New("the session is closed, since nobody has used it for long or the server ends: open a new one"))
+	errReset  = badRequest(errors.New("no episode has begun: send a reset first"))
+	errDone   = badRequest(errors.New("the episode is over: send a reset to begin the next one"))
 )
 
 // close ends the session and its branches. Further calls do nothing.
@@ -134,36 +133,28 @@ type place struct {
 // ownPrefix begins the ids of sessions that belong to a connection and end with it.
 const ownPrefix = "own:"
 
-// newSession admits a client that sent secret to a session that nobody else finds.
-func (s *Server) newSession(secret string) (*session, error) {
-	token, err := s.c.Ledger.Recognize(secret)
-	if err != nil {
-		return nil, err
-	}
-	p, _, err := s.enter(secret, place{token, ownPrefix + rand.Text()}, nil)
+// newSession admits a client with a token to a session that nobody else finds.
+func (s *Server) newSession(token *limits.Holder) (*session, error) {
+	p, _, err := s.enter(place{token, ownPrefix + rand.Text()}, nil)
 	return p, err
 }
 
 // find returns the session of an id, or, if it is "", of the episode without a name.
-func (s *Server) find(secret, id string) (*session, error) {
-	token, err := s.c.Ledger.Recognize(secret)
-	if err != nil {
-		return nil, err
-	}
+func (s *Server) find(token *limits.Holder, id string) (*session, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.episodes[place{token, id}]; p != nil {
 		return p, nil
 	}
 	if id == "" {
-		return nil, badRequest(errReset)
+		return nil, errReset
 	}
 	return nil, gone(fmt.Errorf("no episode %.80q: send a reset (one that nobody uses for %v is closed)", id, s.c.Idle))
 }
 
 // reset begins an episode in the session of its id, which it creates if there is none.
-func (s *Server) reset(secret string, o resetOptions) (*result, error) {
-	p, created, err := s.open(secret, o.EpisodeID, nil)
+func (s *Server) reset(token *limits.Holder, o resetOptions) (*result, error) {
+	p, created, err := s.open(token, o.EpisodeID, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -177,13 +168,9 @@ func (s *Server) reset(secret string, o resetOptions) (*result, error) {
 
 // open returns the session of an id and whether it has created it, as a branch of parent unless that is nil. Clients
 // that name no id share one episode for each token. If there are too many, one whose episode is over makes room.
-func (s *Server) open(secret, id string, parent *session) (p *session, created bool, err error) {
-	token, err := s.c.Ledger.Recognize(secret)
-	if err != nil {
-		return nil, false, err
-	}
+func (s *Server) open(token *limits.Holder, id string, parent *session) (p *session, created bool, err error) {
 	for {
-		p, created, err = s.enter(secret, place{token, id}, parent)
+		p, created, err = s.enter(place{token, id}, parent)
 		var refused *wire.Error
 		if err == nil || !errors.As(err, &refused) || refused.Code != wire.Limit {
 			return p, created, err
@@ -197,7 +184,7 @@ func (s *Server) open(secret, id string, parent *session) (p *session, created b
 }
 
 // enter is open without making room.
-func (s *Server) enter(secret string, at place, parent *session) (p *session, created bool, err error) {
+func (s *Server) enter(at place, parent *session) (p *session, created bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -208,7 +195,7 @@ func (s *Server) enter(secret string, at place, parent *session) (p *session, cr
 	case parent != nil && s.episodes[parent.at] != parent:
 		return nil, false, errClosed
 	}
-	p = &session{srv: s, at: place{at.token, cmp.Or(at.id, rand.Text())}, secret: secret, parent: parent,
+	p = &session{srv: s, at: place{at.token, cmp.Or(at.id, rand.Text())}, parent: parent,
 		tab: s.c.Ledger.Tab(at.token), forks: map[*session]struct{}{}}
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	if err = p.tab.Take(limits.SessionUse); err == nil {

@@ -43,7 +43,7 @@ func TestSlowModels(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 30*time.Minute, s.c.Idle)
 		require.Equal(t, http.StatusOK, answered(t, s, "POST", "/reset", `{"seed": 1, "episode_id": "e"}`, "").Code)
-		p, err := s.find("", "e")
+		p, err := s.find(nil, "e")
 		require.NoError(t, err)
 		out, err := fork(p, forkArguments{N: 1})
 		require.NoError(t, err)

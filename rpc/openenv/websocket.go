@@ -8,9 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"blockyard/datasets/program/web"
-
 	"github.com/coder/websocket"
+
+	"blockyard/datasets/program/web"
+	"blockyard/rpc/session/limits"
 )
 
 // A reply is what the server sends over a WebSocket.
@@ -29,8 +30,7 @@ type socket struct {
 }
 
 // websocket serves GET /ws: a session of its own until the connection ends, or with ?session_id= that of an episode.
-func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
-	secret := secretOf(r.Header)
+func (s *Server) websocket(token *limits.Holder, w http.ResponseWriter, r *http.Request) {
 	// Package web has compared Origin and Host.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {
@@ -41,8 +41,8 @@ func (s *Server) websocket(w http.ResponseWriter, r *http.Request) {
 	c := &socket{srv: s, conn: conn, slow: time.AfterFunc(s.limits.WriteTimeout, func() { conn.CloseNow() })}
 	c.slow.Stop() // until something is sent
 	if id := r.URL.Query().Get("session_id"); id != "" {
-		c.session, err = s.find(secret, id)
-	} else if c.session, err = s.newSession(secret); err == nil {
+		c.session, err = s.find(token, id)
+	} else if c.session, err = s.newSession(token); err == nil {
 		defer c.session.close()
 		web.Known(r, "session") // there are at most as many as the limits allow
 	}
@@ -106,7 +106,7 @@ func (c *socket) answer(m *message) (r reply, err error) {
 		r.Data, err = c.session.state()
 	case "mcp":
 		r.Type = "mcp"
-		r.Data, err = c.srv.rpc(c.session.secret, m.Data, c.session)
+		r.Data, err = c.srv.rpc(c.session.at.token, m.Data, c.session)
 	default:
 		err = &failure{http.StatusBadRequest, "UNKNOWN_TYPE",
 			fmt.Errorf("message of type %.40q: want reset, step, state, mcp or close", m.Type)}
