@@ -46,14 +46,15 @@ func (e *Env) Snapshot(i int, dst []byte) ([]byte, error) {
 // Restore sets environment i to what Snapshot wrote, in whatever Env of the game, with new agents. An error changes
 // nothing.
 func (e *Env) Restore(i int, src []byte) error {
-	if err := e.decode(i, src); err != nil {
+	if err := e.CheckSnapshot(i, src); err != nil {
 		return err
 	}
 	return e.put(i, src, func(i int) error { return errors.Join(e.draw(i), e.renewAgents(i)) })
 }
 
-// decode reads the position of a snapshot for environment i into the view of the first worker.
-func (e *Env) decode(i int, src []byte) error {
+// CheckSnapshot returns the error with which Restore and Resume would refuse src for environment i. It leaves the
+// position in the view of the first worker.
+func (e *Env) CheckSnapshot(i int, src []byte) error {
 	if err := e.usable(i); err != nil {
 		return err
 	}
@@ -75,7 +76,7 @@ func (e *Env) decode(i int, src []byte) error {
 	return e.fits(i, s)
 }
 
-// put sets environment i to a snapshot that decode has just read. renew gives it its agents.
+// put sets environment i to a snapshot that CheckSnapshot has just read. renew gives it its agents.
 func (e *Env) put(i int, src []byte, renew func(i int) error) error {
 	e.traceDrop(i)
 	e.states[i].CopyFrom(e.pool.workers[0].view)
@@ -136,9 +137,6 @@ func (e *Env) Legal(i, r int, dst []env.Action) []env.Action {
 // Sample fills actions, one per row, with legal actions drawn uniformly by the environments'
 // own random generators, and with 0, which is ignored, for rows that need not act.
 func (e *Env) Sample(actions []env.Action) error {
-	if e.broken != nil {
-		return e.broken
-	}
 	if len(actions) != len(e.slots)*e.rows {
 		return fmt.Errorf("vec %s: %d actions, want %d", e.g.Name, len(actions), len(e.slots)*e.rows)
 	}
@@ -195,13 +193,10 @@ func encodeReset(dst []byte, s env.State) ([]byte, error) {
 
 // usable returns an error if environment i does not exist or cannot be used now.
 func (e *Env) usable(i int) error {
-	if e.broken != nil {
-		return e.broken
-	}
 	if i < 0 || i >= len(e.slots) {
 		return fmt.Errorf("vec %s: environment %d of %d", e.g.Name, i, len(e.slots))
 	}
-	return e.stopped()
+	return e.ready()
 }
 
 // resume continues environment i from a position that was put there, with the agents that renew gives it.

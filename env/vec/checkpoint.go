@@ -67,13 +67,10 @@ func (e *Env) Seated(i, seat int) Seated {
 // Live reports whether environment i has been reset or restored.
 func (e *Env) Live(i int) bool { return e.slots[i].live }
 
-// CheckSnapshot returns the error with which Restore and Resume would refuse src for environment i.
-func (e *Env) CheckSnapshot(i int, src []byte) error { return e.decode(i, src) }
-
 // Resume is Restore with what is to play on, one for each seat; driven seats have no agent, and asked seats only a
 // Choice that asks. Unless it returns an error, the Env owns the agents and has closed those that they replace.
 func (e *Env) Resume(i int, src []byte, agents []Seated) error {
-	if err := e.decode(i, src); err != nil {
+	if err := e.CheckSnapshot(i, src); err != nil {
 		return err
 	}
 	if len(agents) != e.c.Seats {

@@ -3,7 +3,6 @@ package vec
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -181,7 +180,7 @@ func (c Config) check(g *env.Game) (Config, error) {
 			}
 		}
 	}
-	if err := errors.Join(checkMixtures(c.Mixtures, c.Seats), c.Curriculum.check(c.Mixtures)); err != nil {
+	if err := checkMixtures(c.Mixtures, c.Curriculum, c.Seats); err != nil {
 		return bad("%w", err)
 	}
 	return c, nil

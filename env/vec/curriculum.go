@@ -32,9 +32,11 @@ func (c *Curriculum) check(mixtures []Mixture) error {
 	if c == nil {
 		return nil
 	}
-	if c.Of < 1 || c.Of > MostOf || !(c.Down <= c.Up) {
-		return fmt.Errorf("curriculum of %d episodes, up from %v and down below %v: want 1 to %d and down at most up",
-			c.Of, c.Up, c.Down, MostOf)
+	if c.Of < 1 || c.Of > MostOf {
+		return fmt.Errorf("curriculum: of is %d, want 1 to %d", c.Of, MostOf)
+	}
+	if !(c.Down <= c.Up) {
+		return fmt.Errorf("curriculum: up is %v and down %v, want down at most up", c.Up, c.Down)
 	}
 	rungs := 0
 	for _, m := range mixtures {
@@ -106,12 +108,10 @@ func (e *Env) climb(i int) {
 			result = min(result, 1)
 		}
 	}
-	if len(p.Last) < c.Of {
-		p.Last = append(p.Last, result)
-	} else {
-		copy(p.Last, p.Last[1:])
-		p.Last[c.Of-1] = result
+	if len(p.Last) == c.Of {
+		p.Last = slices.Delete(p.Last, 0, 1)
 	}
+	p.Last = append(p.Last, result)
 	sum := 0
 	for _, r := range p.Last {
 		sum += int(r)

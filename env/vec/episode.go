@@ -114,9 +114,7 @@ func (e *Env) step(w *worker, i int, j *job) error {
 			}
 			moves[seat] = a
 		}
-		if out.Illegal != nil {
-			out.Illegal[row] = bit(illegal)
-		}
+		mark(out.Illegal, row, illegal)
 	}
 	if e.c.Reward != RewardResult && out.Reward != nil {
 		e.measure(w, s, &w.before)
@@ -184,23 +182,16 @@ func (e *Env) finish(w *worker, i int, j *job, before *measures) error {
 			}
 		}
 	}
-	e.show(w, s, sl, i, &j.rows)
-	e.showOpponents(i, out.Opponent)
-	e.showMoves(w, i, out.Moves)
-	return nil
+	return e.pause(w, i, j)
 }
 
-// pause writes what environment i shows while answers are waited for in its step, or once they are there.
+// pause writes what environment i shows at the end of a step, and while answers are waited for in it.
 func (e *Env) pause(w *worker, i int, j *job) error {
 	sl, out := &e.slots[i], j.out
 	if sl.stage == moved {
 		e.assign(w, e.states[i], sl, i)
-		if out.Terminated != nil {
-			out.Terminated[i] = 0
-		}
-		if out.Truncated != nil {
-			out.Truncated[i] = 0
-		}
+		mark(out.Terminated, i, false)
+		mark(out.Truncated, i, false)
 	}
 	e.show(w, e.states[i], sl, i, &j.rows)
 	e.showOpponents(i, out.Opponent)

@@ -64,7 +64,7 @@ func (p *seatPool) draw(r uint64) *Choice {
 // starts, or when Restore puts another episode there. With a curriculum, nil for none, all environments
 // begin at its first rung, unless it and its rungs are those of before. SetMixtures must not be called during a step.
 func (e *Env) SetMixtures(mixtures []Mixture, curriculum *Curriculum) error {
-	if err := checkMixtures(mixtures, e.c.Seats); err != nil {
+	if err := checkMixtures(mixtures, curriculum, e.c.Seats); err != nil {
 		return fmt.Errorf("vec %s: %w", e.g.Name, err)
 	}
 	for seat := range e.c.Seats {
@@ -72,14 +72,11 @@ func (e *Env) SetMixtures(mixtures []Mixture, curriculum *Curriculum) error {
 			return fmt.Errorf("vec %s: seat %d: want agents exactly for the seats that have them already", e.g.Name, seat)
 		}
 	}
-	if err := curriculum.check(mixtures); err != nil {
-		return fmt.Errorf("vec %s: %w", e.g.Name, err)
-	}
 	e.setMixtures(mixtures, curriculum)
 	return nil
 }
 
-func checkMixtures(mixtures []Mixture, seats int) error {
+func checkMixtures(mixtures []Mixture, curriculum *Curriculum, seats int) error {
 	if len(mixtures) > seats {
 		return fmt.Errorf("%d mixtures for %d seats, want at most one per seat", len(mixtures), seats)
 	}
@@ -88,7 +85,7 @@ func checkMixtures(mixtures []Mixture, seats int) error {
 			return fmt.Errorf("seat %d: %w", seat, err)
 		}
 	}
-	return nil
+	return curriculum.check(mixtures)
 }
 
 func (e *Env) setMixtures(mixtures []Mixture, curriculum *Curriculum) {

@@ -97,7 +97,7 @@ func (p *pool) stop() {
 
 // run does the job on every environment, and returns the error of the lowest one that failed.
 func (p *pool) run(j job) error {
-	if err := p.e.stopped(); err != nil {
+	if err := p.e.ready(); err != nil {
 		return err
 	}
 	p.job = j

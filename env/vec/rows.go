@@ -187,12 +187,8 @@ func part[T any](slab []T, i, n int) []T {
 // account writes environment i's flags, scores and rewards. before is from before the step; nil for reward 0.
 func (e *Env) account(w *worker, s env.State, sl *slot, i int, out *Batch, before *measures) {
 	seats := e.c.Seats
-	if out.Terminated != nil {
-		out.Terminated[i] = bit(sl.over)
-	}
-	if out.Truncated != nil {
-		out.Truncated[i] = bit(sl.cut)
-	}
+	mark(out.Terminated, i, sl.over)
+	mark(out.Truncated, i, sl.cut)
 	scores, row := part(out.Score, i, seats), part(out.Reward, i, seats)
 	for seat := range scores {
 		scores[seat] = int32(s.Score(seat))
@@ -208,6 +204,13 @@ func (e *Env) account(w *worker, s env.State, sl *slot, i int, out *Batch, befor
 	}
 	if e.c.Reward != RewardResult {
 		e.addChanges(w, s, sl.over, row, before)
+	}
+}
+
+// mark sets a flag of a slab, or does nothing if there is no slab.
+func mark(flags []uint8, i int, to bool) {
+	if flags != nil {
+		flags[i] = bit(to)
 	}
 }
 

@@ -90,14 +90,11 @@ func (s *Stream) stop() {
 // twice or is in flight, and an *EnvError as Step does, with the environments in the order of envs.
 func (s *Stream) Send(envs []uint32, actions []env.Action) error {
 	e := s.e
-	switch {
-	case e.broken != nil:
-		return e.broken
-	case len(actions) != len(envs)*e.rows:
-		return e.misuse("%d actions for %d environments, want %d each", len(actions), len(envs), e.rows)
-	}
-	if err := e.stopped(); err != nil {
+	if err := e.ready(); err != nil {
 		return err
+	}
+	if len(actions) != len(envs)*e.rows {
+		return e.misuse("%d actions for %d environments, want %d each", len(actions), len(envs), e.rows)
 	}
 	s.sends++
 	var r refusals

@@ -117,6 +117,14 @@ func (e *Env) stopped() error {
 	return nil
 }
 
+// ready returns an error if no environment can be used now.
+func (e *Env) ready() error {
+	if e.broken != nil {
+		return e.broken
+	}
+	return e.stopped()
+}
+
 // Game, Config, Rows and Driven return the game, the configuration with its defaults, the number of rows per
 // environment, and the seats for which the caller chooses actions.
 func (e *Env) Game() *env.Game   { return e.g }
@@ -204,9 +212,6 @@ func (e *Env) Step(actions []env.Action, out *Batch) error {
 
 // Observe writes the current observations and flags of every environment to out, with reward 0.
 func (e *Env) Observe(out *Batch) error {
-	if e.broken != nil {
-		return e.broken
-	}
 	if err := e.checkBatch(out); err != nil {
 		return err
 	}
@@ -217,9 +222,6 @@ func (e *Env) Observe(out *Batch) error {
 // all calls have returned. do may read its environment (State, Legal) and nothing else of e.
 // worker is below Config.Workers, and no two calls with the same worker run at once.
 func (e *Env) Each(do func(worker, i int)) error {
-	if e.broken != nil {
-		return e.broken
-	}
 	return e.pool.run(job{do: (*Env).each, each: do})
 }
 
@@ -264,13 +266,10 @@ type refusals struct{ needs, asked, illegal *EnvError }
 
 // err returns the error of the step, nil if there is none.
 func (r *refusals) err() error {
-	switch {
-	case r.needs != nil:
-		return r.needs
-	case r.asked != nil:
-		return r.asked
-	case r.illegal != nil:
-		return r.illegal
+	for _, e := range [...]*EnvError{r.needs, r.asked, r.illegal} {
+		if e != nil {
+			return e
+		}
 	}
 	return nil
 }
@@ -279,17 +278,11 @@ func (r *refusals) err() error {
 func (e *Env) refuse(i int, actions []env.Action, r *refusals) {
 	sl := &e.slots[i]
 	if !sl.live || sl.ended() && e.c.Autoreset == Disabled {
-		if r.needs == nil {
-			r.needs = e.needs(i, ErrNeedsReset)
-		}
-		r.needs.blame(i)
+		e.blame(&r.needs, i, ErrNeedsReset)
 		return
 	}
 	if sl.asked != 0 && !sl.ended() {
-		if r.asked == nil {
-			r.asked = e.needs(i, ErrAsked)
-		}
-		r.asked.blame(i)
+		e.blame(&r.asked, i, ErrAsked)
 		return
 	}
 	if sl.ended() || e.c.Illegal != Refuse {
@@ -306,9 +299,12 @@ func (e *Env) refuse(i int, actions []env.Action, r *refusals) {
 	}
 }
 
-// needs is the error about environment i, which needs something before it can be stepped.
-func (e *Env) needs(i int, what error) *EnvError {
-	return &EnvError{Err: what, text: fmt.Sprintf("vec %s: environment %d: %v", e.g.Name, i, what)}
+// blame blames environment i, which needs something before it can be stepped, in an error that it makes for the first.
+func (e *Env) blame(in **EnvError, i int, what error) {
+	if *in == nil {
+		*in = &EnvError{Err: what, text: fmt.Sprintf("vec %s: environment %d: %v", e.g.Name, i, what)}
+	}
+	(*in).blame(i)
 }
 
 func (e *Env) illegal(i, r int, a env.Action) *EnvError {
