@@ -48,7 +48,7 @@ func (s *session) stepSlot(f *wire.Frame, h *handle) error {
 func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 	begun := time.Now()
 	if err := h.Step(p); err != nil {
-		return refused("step", err)
+		return err
 	}
 	h.took = time.Since(begun)
 	s.srv.ledger.Totals.Took.Observe(h.took)
@@ -168,7 +168,7 @@ func (s *session) takeAnswers(f *wire.Frame, h *handle) error {
 			len(games), n, len(actions))
 	}
 	if err := h.Answer(words[uint32](games), seats, words[env.Action](actions)); err != nil {
-		return misused("answer", err)
+		return err
 	}
 	s.Put(s.Done(f.ID))
 	return nil
@@ -241,7 +241,7 @@ func (s *session) replay(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if err := h.Replay(logs); err != nil {
-		return refused("replay", err)
+		return err
 	}
 	return s.Reply(f.ID, true)
 }

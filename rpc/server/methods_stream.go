@@ -36,7 +36,7 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 	}
 	copy(memory.Bytes(st.Actions), actions)
 	if err := st.Begin(); err != nil {
-		return misused("send", err)
+		return err
 	}
 	s.Put(s.Done(f.ID))
 	return nil
@@ -69,7 +69,7 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 	most = min(most, int64(st.Fits))
 	s.await(st, int(min(least, most)), time.Duration(wait)*time.Millisecond)
 	if err := st.Receive(int(most)); err != nil {
-		return refused(string(f.Method), err)
+		return err
 	}
 	if n := len(st.Envs); n > 0 {
 		s.stepped(h, n*h.Env.Rows())

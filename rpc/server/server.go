@@ -12,6 +12,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -178,10 +179,15 @@ func badParams(format string, args ...any) *wire.Error {
 	return wire.Errorf(wire.BadParams, format, args...)
 }
 
-// refusal converts an error of a method for the client. Those of vec that blame no action are failures of agents.
+// refusal converts an error of a method for the client. Those of vec that blame neither the request nor an action are
+// failures of agents.
 func refusal(method []byte, err error) *wire.Error {
 	if known, ok := errors.AsType[*wire.Error](err); ok {
 		return known
+	}
+	method = bytes.TrimSuffix(method, []byte("_slot")) // which step the same
+	if errors.Is(err, vec.ErrMisuse) {
+		return badParams("%s: %v", method, err)
 	}
 	blamed, ok := errors.AsType[*vec.EnvError](err)
 	if !ok {
@@ -198,21 +204,5 @@ func refusal(method []byte, err error) *wire.Error {
 		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
 }
 
-// refused is refusal under another name of the method, except that it leaves a panic as it is, for the log.
-func refused(method string, err error) error {
-	if errors.As(err, new(*vec.PanicError)) {
-		return err
-	}
-	return refusal([]byte(method), err)
-}
-
 // mostNamed is the largest number of games that an error lists.
 const mostNamed = 64
-
-// misused is refused, and for an error of vec that blames the request an error of its params.
-func misused(method string, err error) error {
-	if errors.Is(err, vec.ErrMisuse) {
-		return badParams("%s: %v", method, err)
-	}
-	return refused(method, err)
-}
