@@ -17,23 +17,6 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// curriculum is the option of that name of open and set_opponents.
-type curriculum struct {
-	Of   int64   `msgpack:"of"`
-	Up   float64 `msgpack:"up"`
-	Down float64 `msgpack:"down"`
-}
-
-func (c *curriculum) read(method string) (*vec.Curriculum, error) {
-	switch {
-	case c == nil:
-		return nil, nil
-	case c.Of < 1 || c.Of > vec.MostOf:
-		return nil, badParams("%s: curriculum: of is %d, want 1 to %d", method, c.Of, vec.MostOf)
-	}
-	return &vec.Curriculum{Of: int(c.Of), Up: c.Up, Down: c.Down}, nil
-}
-
 // readMixtures reads what a client says about the seats that it does not drive.
 func readMixtures(method string, seats map[int64]any) (map[int][]batch.Choice, error) {
 	out := map[int][]batch.Choice{}
@@ -82,15 +65,11 @@ func readMixture(where string, v any) (all []batch.Choice, err error) {
 }
 
 func number(v any) (float64, bool) {
-	switch r := reflect.ValueOf(v); {
-	case r.CanInt():
-		return float64(r.Int()), true
-	case r.CanUint():
-		return float64(r.Uint()), true
-	case r.CanFloat():
-		return r.Float(), true
+	r, to := reflect.ValueOf(v), reflect.TypeFor[float64]()
+	if v == nil || !r.CanConvert(to) {
+		return 0, false
 	}
-	return 0, false
+	return r.Convert(to).Float(), true
 }
 
 // setOpponents replaces the mixtures of some seats that the server plays, or changes nothing.
@@ -100,7 +79,7 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 		return err
 	}
 	var o struct {
-		Curriculum *curriculum `msgpack:"curriculum"`
+		Curriculum *vec.Curriculum `msgpack:"curriculum"`
 	}
 	if err := f.Options(2, &o); err != nil {
 		return err
@@ -112,11 +91,7 @@ func (s *session) setOpponents(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	rungs, err := o.Curriculum.read("set_opponents")
-	if err != nil {
-		return err
-	}
-	first, err := h.SetOpponents(seats, rungs)
+	first, err := h.SetOpponents(seats, o.Curriculum)
 	if err != nil {
 		return err
 	}

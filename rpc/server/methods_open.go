@@ -15,22 +15,22 @@ import (
 
 // openOptions are the named arguments of open.
 type openOptions struct {
-	NumEnvs    int64         `msgpack:"num_envs"`
-	Seats      int64         `msgpack:"seats"`
-	Opponents  map[int64]any `msgpack:"opponents"`
-	Curriculum *curriculum   `msgpack:"curriculum"`
-	Rows       vec.RowForm   `msgpack:"rows"`
-	Autoreset  vec.Autoreset `msgpack:"autoreset"`
-	Reward     vec.Reward    `msgpack:"reward"`
-	MaxSteps   int64         `msgpack:"max_episode_steps"`
-	Illegal    vec.Illegal   `msgpack:"illegal"`
-	Fields     []string      `msgpack:"fields"`
-	Seed       wire.Natural  `msgpack:"seed"`
-	Seeds      []byte        `msgpack:"seeds"`
-	Packed     bool          `msgpack:"packed"`
-	First      wire.Natural  `msgpack:"first"`
-	Log        bool          `msgpack:"log"`
-	Candidates *candidates   `msgpack:"candidates"`
+	NumEnvs    int64           `msgpack:"num_envs"`
+	Seats      int64           `msgpack:"seats"`
+	Opponents  map[int64]any   `msgpack:"opponents"`
+	Curriculum *vec.Curriculum `msgpack:"curriculum"`
+	Rows       vec.RowForm     `msgpack:"rows"`
+	Autoreset  vec.Autoreset   `msgpack:"autoreset"`
+	Reward     vec.Reward      `msgpack:"reward"`
+	MaxSteps   int64           `msgpack:"max_episode_steps"`
+	Illegal    vec.Illegal     `msgpack:"illegal"`
+	Fields     []string        `msgpack:"fields"`
+	Seed       wire.Natural    `msgpack:"seed"`
+	Seeds      []byte          `msgpack:"seeds"`
+	Packed     bool            `msgpack:"packed"`
+	First      wire.Natural    `msgpack:"first"`
+	Log        bool            `msgpack:"log"`
+	Candidates *candidates     `msgpack:"candidates"`
 }
 
 // candidates is an option of open: of how many afterstates slabs tell, and what.
@@ -75,16 +75,13 @@ func (s *session) open(f *wire.Frame, g *env.Game) error {
 		return wire.Exceeds("max_envs", int64(most), int64(c.Envs), "--max-envs")
 	}
 	what := batch.Options{ID: s.next + 1, Fields: o.Fields, Packed: o.Packed, Log: o.Log, First: uint64(o.First),
-		Seeds: vec.From(uint64(o.Seed + o.First))}
+		Seeds: vec.From(uint64(o.Seed + o.First)), Curriculum: o.Curriculum}
 	if o.Seeds != nil {
 		if what.Seeds, err = seedList("open", o.Seeds, c.Envs); err != nil {
 			return err
 		}
 	}
 	if what.Seats, err = readMixtures("open", o.Opponents); err != nil {
-		return err
-	}
-	if what.Curriculum, err = o.Curriculum.read("open"); err != nil {
 		return err
 	}
 	if what.Candidates, err = o.Candidates.read(s.srv, g); err != nil {

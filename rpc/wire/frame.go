@@ -189,6 +189,7 @@ func (f *Frame) Options(i int, into any) error {
 	defer msgpack.PutDecoder(d)
 	d.Reset(bytes.NewReader(b))
 	d.DisallowUnknownFields(true)
+	d.SetCustomStructTag("json") // for types that are not of the wire alone
 	if err := d.Decode(into); err != nil {
 		return f.bad("options: %s", strings.TrimPrefix(err.Error(), "msgpack: "))
 	}
