@@ -78,7 +78,7 @@ func TestManifests(t *testing.T) {
 // The dashboard and the alerts use metrics that the server has.
 func TestDashboard(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0")
-	c, err := client.Dial(t.Context(), p.ready[0], "")
+	c, err := client.Dial(t.Context(), p.ready[0], "", nil)
 	require.NoError(t, err)
 	defer c.Close()
 	page := opstest.Scrape(t, p.http)

@@ -31,7 +31,7 @@ func TestOldTLSIsRefused(t *testing.T) {
 		p := serve(t, c.flags...)
 		for version := uint16(tls.VersionTLS11); version <= tls.VersionTLS13; version++ {
 			config := &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}
-			conn, err := client.DialTLS(context.Background(), p.ready[0], "", config)
+			conn, err := client.Dial(context.Background(), p.ready[0], "", config)
 			if version < c.oldest {
 				require.ErrorContains(t, err, "protocol version", tls.VersionName(version))
 				continue

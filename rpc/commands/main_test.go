@@ -106,7 +106,7 @@ func busy(t *testing.T, address string) {
 
 func dial(t *testing.T, address string) *client.Client {
 	t.Helper()
-	c, err := client.Dial(context.Background(), address, "")
+	c, err := client.Dial(context.Background(), address, "", nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -165,7 +165,7 @@ func TestParentDeath(t *testing.T) {
 func TestIdleExit(t *testing.T) {
 	for idle := time.Second; ; idle *= 2 {
 		p := serve(t, "--listen", "tcp:127.0.0.1:0", "--idle-exit", idle.String())
-		c, err := client.Dial(t.Context(), p.ready[0], "")
+		c, err := client.Dial(t.Context(), p.ready[0], "", nil)
 		if err == nil {
 			time.Sleep(idle + idle/2)
 			require.NoError(t, c.Call("ping", nil), "not while somebody is connected")
@@ -185,10 +185,10 @@ func TestTokenFile(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		p := serve(t, "--listen", "tcp:127.0.0.1:0", "--token-file", file)
-		_, err := client.Dial(context.Background(), p.ready[0], "ann")
+		_, err := client.Dial(context.Background(), p.ready[0], "ann", nil)
 		require.ErrorContains(t, err, "auth_failed")
 		for _, token := range tokens {
-			c, err := client.Dial(context.Background(), p.ready[0], token)
+			c, err := client.Dial(context.Background(), p.ready[0], token, nil)
 			require.NoError(t, err)
 			require.NoError(t, c.Close())
 		}

@@ -38,7 +38,7 @@ func TestMetrics(t *testing.T) {
 	require.Equal(t, 1, run(t.Context(), []string{"ping", p.http + "/other"}))
 	require.Equal(t, 1, run(t.Context(), []string{"ping", "http://127.0.0.1:1"}))
 
-	c, err := client.Dial(t.Context(), p.ready[0], "secret")
+	c, err := client.Dial(t.Context(), p.ready[0], "secret", nil)
 	require.NoError(t, err)
 	defer c.Close()
 	g, err := c.Open("BlockBattle-v0", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "random"}})
@@ -105,7 +105,7 @@ func TestDrain(t *testing.T) {
 	status, _ := opstest.Get(t, p.http+"/healthz")
 	require.Equal(t, http.StatusOK, status)
 	require.Eventually(t, func() bool {
-		other, err := client.Dial(t.Context(), p.ready[0], "")
+		other, err := client.Dial(t.Context(), p.ready[0], "", nil)
 		if err == nil {
 			_ = other.Close()
 		}

@@ -67,7 +67,7 @@ func (c *pingCmd) Run(ctx context.Context, con *program.Console) error {
 		}
 		trust = &tls.Config{RootCAs: pool}
 	}
-	conn, err := client.DialTLS(ctx, c.Address, c.Token, trust)
+	conn, err := client.Dial(ctx, c.Address, c.Token, trust)
 	if err != nil {
 		return err
 	}

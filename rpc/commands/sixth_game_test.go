@@ -201,7 +201,7 @@ func (h house) server(t *testing.T) {
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 	var ready struct{ Ready []string }
 	require.NoError(t, json.NewDecoder(out).Decode(&ready))
-	c, err := client.Dial(t.Context(), ready.Ready[0], "")
+	c, err := client.Dial(t.Context(), ready.Ready[0], "", nil)
 	require.NoError(t, err)
 	defer c.Close()
 	var facts struct {

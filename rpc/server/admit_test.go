@@ -35,7 +35,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	}
 	for k, address := range []string{p.unix, p.tcp, p.unix, p.tcp} {
 		began := time.Now()
-		c, err := client.Dial(context.Background(), address, "secret")
+		c, err := client.Dial(context.Background(), address, "secret", nil)
 		require.NoError(t, err, "client %d", k)
 		defer c.Close()
 		require.Less(t, time.Since(began), hangs/4)
@@ -77,11 +77,11 @@ func TestAllClientsAtOnce(t *testing.T) {
 	failed := make([]error, 48)
 	clients := make([]*client.Client, 48)
 	for k := range clients {
-		all.Go(func() { clients[k], failed[k] = client.Dial(context.Background(), p.tcp, "") })
+		all.Go(func() { clients[k], failed[k] = client.Dial(context.Background(), p.tcp, "", nil) })
 	}
 	all.Wait()
 	require.NoError(t, errors.Join(failed...))
-	_, err := client.Dial(context.Background(), p.tcp, "")
+	_, err := client.Dial(context.Background(), p.tcp, "", nil)
 	limited(t, err, 501, "max_sessions", 48)
 	for _, c := range clients {
 		require.NoError(t, c.Call("ping", nil))

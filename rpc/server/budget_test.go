@@ -156,7 +156,7 @@ func TestFilesAreLimited(t *testing.T) {
 	unused(t, p, 1, 1) // until then the client may already have its answer
 	b := dial(t, p.tcp)
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_files", 2)
-	_, err := client.Dial(t.Context(), p.unix, "")
+	_, err := client.Dial(t.Context(), p.unix, "", nil)
 	limited(t, err, wire.Limit, "max_files", 2)
 	require.NoError(t, b.Close())
 	require.Eventually(t, func() bool { return g.Call("share", nil, 1) == nil }, hangs, 10*time.Millisecond)

@@ -30,7 +30,7 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 		name    string
 		request func(t *testing.T) []byte
 	}{
-		{"step", func(*testing.T) []byte { return wire.AppendStep(nil, 5, 1, make([]byte, 8*100_000)) }},
+		{"step", func(t *testing.T) []byte { return request(t, "step", 1, make([]byte, 8*100_000)) }},
 		{"ping", func(t *testing.T) []byte { return request(t, "ping", make([]byte, 60_000)) }},
 		{"restore", func(t *testing.T) []byte { return request(t, "restore", 1, nil, make([]byte, 1<<20)) }},
 	} {

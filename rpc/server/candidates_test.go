@@ -138,11 +138,7 @@ func TestCandidatesAllocateNothing(t *testing.T) {
 		}
 		g := candidates(t, c, game.Name, 8)
 		actions := bytes.Repeat([]byte{0xff}, 2*g.Rows)
-		step := func() {
-			if err := g.Step(actions); err != nil {
-				t.Fatal(err)
-			}
-		}
+		step := quick(t, g, actions)
 		for range 50 { // buffers grow to their size
 			step()
 		}

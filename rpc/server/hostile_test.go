@@ -200,7 +200,7 @@ func TestRandomFrames(t *testing.T) {
 		hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}}),
 		request(t, "open", "blockbattle", map[string]any{"num_envs": 2, "autoreset": "SameStep"}),
 		request(t, "reset", 1, map[string]any{"seed": 1, "mask": []byte{1, 0, 1}}), request(t, "legal", 1, nil),
-		wire.AppendStep(nil, 7, 1, make([]byte, 6)), request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil),
+		request(t, "step", 1, make([]byte, 6)), request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil),
 		request(t, "final", 1),
 		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)),
 		request(t, "rollout", 1, 3),
@@ -273,7 +273,7 @@ func TestKilledClients(t *testing.T) {
 		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
 		request(t, "reset", 1), request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}),
 		request(t, "afterstates", 1, nil),
-		wire.AppendStep(nil, 7, 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
+		request(t, "step", 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
 	}, nil)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range often(1000) {

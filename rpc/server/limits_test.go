@@ -36,12 +36,12 @@ func TestSessionLimit(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 2 })
 	a, _ := dial(t, p.unix), dial(t, p.tcp)
 	for _, address := range []string{p.unix, p.tcp} {
-		_, err := client.Dial(context.Background(), address, "")
+		_, err := client.Dial(context.Background(), address, "", nil)
 		limited(t, err, wire.Limit, "max_sessions", 2)
 	}
 	require.NoError(t, a.Close())
 	require.Eventually(t, func() bool {
-		c, err := client.Dial(context.Background(), p.unix, "")
+		c, err := client.Dial(context.Background(), p.unix, "", nil)
 		return err == nil && c.Close() == nil
 	}, hangs, 10*time.Millisecond, "a place is free again")
 }
@@ -109,7 +109,7 @@ func held(t *testing.T, address string) net.Conn {
 		require.NoError(t, err)
 		require.Zero(t, answer(t, conn))
 	}
-	_, err := conn.Write(wire.AppendStep(nil, 5, 1, u16(65535, 65535)))
+	_, err := conn.Write(request(t, "step", 1, u16(65535, 65535)))
 	require.NoError(t, err)
 	return conn
 }
@@ -145,7 +145,7 @@ func TestBusyAnswersSayWhen(t *testing.T) {
 func TestToken(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Tokens = []limits.Token{{Secret: "secret"}} })
 	for token, want := range map[string]int{"": wire.AuthRequired, "wrong": wire.AuthFailed, "secret": 0} {
-		c, err := client.Dial(context.Background(), p.tcp, token)
+		c, err := client.Dial(context.Background(), p.tcp, token, nil)
 		require.Equal(t, want, code(t, err), token)
 		if err == nil {
 			require.NoError(t, c.Close())

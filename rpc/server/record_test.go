@@ -335,11 +335,7 @@ func TestRecordingStepsAllocateNothing(t *testing.T) {
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1 << 40}))
 	require.NoError(t, g.CallSlab("reset"))
 	actions := bytes.Repeat([]byte{0xff}, 2*g.Rows)
-	step := func() {
-		if err := g.Step(actions); err != nil {
-			t.Fatal(err)
-		}
-	}
+	step := quick(t, g, actions)
 	for range 50 {
 		step()
 	}

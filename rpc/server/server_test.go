@@ -174,7 +174,7 @@ func start(t testing.TB, change func(*server.Config)) *place {
 
 func dial(t testing.TB, address string) *client.Client {
 	t.Helper()
-	c, err := client.Dial(context.Background(), address, "")
+	c, err := client.Dial(context.Background(), address, "", nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	c.Timeout = 5 * time.Minute // on a busy machine, under the race detector

@@ -23,7 +23,7 @@ func TestTokensHaveLimits(t *testing.T) {
 		}
 	})
 	with := func(token string) *client.Client {
-		c, err := client.Dial(context.Background(), p.tcp, token)
+		c, err := client.Dial(context.Background(), p.tcp, token, nil)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = c.Close() })
 		return c
@@ -48,7 +48,7 @@ func TestTokensHaveLimits(t *testing.T) {
 	refused(open(also, "blockbattle", 40), "max_memory", 190_000)
 	require.NoError(t, open(b, "blockbattle", 100), "bob has the server's limits")
 	require.NoError(t, open(also, "toy:pick", 40))
-	_, err := client.Dial(context.Background(), p.tcp, "a")
+	_, err := client.Dial(context.Background(), p.tcp, "a", nil)
 	refused(err, "max_sessions", 2)
 
 	var stats struct {

@@ -14,7 +14,7 @@ import (
 // Lengths in bytes.
 const (
 	HeadLen     = 13   // of the head of a response with a slab
-	StepHeadLen = 23   // of a step request before its actions, as AppendStep writes it
+	StepHeadLen = 23   // of a step request before its actions, with numbers of four bytes
 	DoneLen     = 9    // of a response that is true
 	aside       = 4096 // from which a bin is sent from its own memory instead of being copied
 )
@@ -44,25 +44,6 @@ func AppendReceived(dst []byte, id uint32, envs []byte, n int) []byte {
 		dst = appendBinHead(append(dst, 0xa4, 's', 'l', 'a', 'b'), n)
 	}
 	return dst
-}
-
-// ReadHead reads what PutHead wrote. It returns the length of the slab and whether b is such a head with this id.
-func ReadHead(b []byte, id uint32) (n int, ok bool) {
-	if len(b) < HeadLen {
-		return 0, false
-	}
-	var want [HeadLen]byte
-	n = int(binary.BigEndian.Uint32(b[9:]))
-	PutHead(want[:], id, n)
-	return n, [HeadLen]byte(b) == want
-}
-
-// AppendStep appends a step request for handle h; actions are little-endian uint16s.
-func AppendStep(dst []byte, id, h uint32, actions []byte) []byte {
-	dst = appendHead(dst, 0x94, Request, id)
-	dst = append(dst, 0xa4, 's', 't', 'e', 'p', 0x92, 0xce)
-	dst = binary.BigEndian.AppendUint32(dst, h)
-	return append(appendBinHead(dst, len(actions)), actions...)
 }
 
 // AppendStepSlot appends a step request for handle h whose actions are in a slot.

@@ -19,7 +19,7 @@ func FuzzScanner(f *testing.F) {
 			f.Add(bomb.b)
 		}
 	}
-	f.Add(AppendStep(nil, 1, 1, []byte{1, 2}))
+	f.Add(appendStep(nil, 1, 1, []byte{1, 2}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		const limit = 4096
 		whole, done, need, err := scanWhole(b, limit)
@@ -52,7 +52,7 @@ func FuzzScanner(f *testing.F) {
 
 // FuzzMessage reads any bytes as messages and asks them for everything a server may ask.
 func FuzzMessage(f *testing.F) {
-	f.Add(AppendStep(nil, 1, 1, []byte{1, 2}))
+	f.Add(appendStep(nil, 1, 1, []byte{1, 2}))
 	for _, params := range [][]any{
 		{map[string]any{"proto": []int{3, 0}, "client": "x"}},
 		{"blockbattle", map[string]any{

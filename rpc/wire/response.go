@@ -46,7 +46,7 @@ func ReadResponse(r *bufio.Reader, into any) (id uint32, failure *Error, err err
 func readValue(r *bufio.Reader) (b []byte, err error) {
 	s, need := scanner{many: true}, 1
 	for {
-		if b, err = Take(b, r, need-len(b)); err != nil {
+		if b, err = take(b, r, need-len(b)); err != nil {
 			if need == 1 && errors.Is(err, io.ErrUnexpectedEOF) {
 				err = io.EOF
 			}
@@ -65,8 +65,8 @@ func readValue(r *bufio.Reader) (b []byte, err error) {
 	}
 }
 
-// Take appends n bytes of r to b. It makes room for at most as many as b has, or takeAtOnce, before they arrive.
-func Take(b []byte, r io.Reader, n int) ([]byte, error) {
+// take appends n bytes of r to b. It makes room for at most as many as b has, or takeAtOnce, before they arrive.
+func take(b []byte, r io.Reader, n int) ([]byte, error) {
 	for n > 0 {
 		k := min(n, max(len(b), takeAtOnce))
 		b = slices.Grow(b, k)

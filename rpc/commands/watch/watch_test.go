@@ -46,7 +46,7 @@ func start(t testing.TB, tokens ...limits.Token) (*server.Server, string) {
 
 // play opens games and resets them.
 func play(t testing.TB, address, token, game string, n int) *client.Games {
-	c, err := client.Dial(context.Background(), address, token)
+	c, err := client.Dial(context.Background(), address, token, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { c.Close() })
 	g, err := c.Open(game, map[string]any{"num_envs": n, "seed": 1, "illegal": "random"})

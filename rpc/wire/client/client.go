@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -24,19 +23,13 @@ type Client struct {
 	conn  net.Conn
 	r     *bufio.Reader
 	id    uint32
-	buf   []byte
-	until time.Time // deadline of the connection
 	// Timeout is how long a response may take; 0 is no limit. Dial sets 30 seconds.
 	Timeout time.Duration
 }
 
-// Dial connects to "unix:PATH" or "tcp:HOST:PORT" and sends hello, with the token if it is not "".
-func Dial(ctx context.Context, address, token string) (*Client, error) {
-	return DialTLS(ctx, address, token, nil)
-}
-
-// DialTLS is Dial for "tls:HOST:PORT", too. A nil config trusts the authorities of the system.
-func DialTLS(ctx context.Context, address, token string, config *tls.Config) (_ *Client, err error) {
+// Dial connects to "unix:PATH", "tcp:HOST:PORT" or "tls:HOST:PORT" and sends hello, with the token if it is not "". A
+// nil config trusts the authorities of the system.
+func Dial(ctx context.Context, address, token string, config *tls.Config) (_ *Client, err error) {
 	network, rest, ok := strings.Cut(address, ":")
 	var conn net.Conn
 	switch {
@@ -82,32 +75,20 @@ func (c *Client) Conn() net.Conn { return c.conn }
 // Call sends a request, waits for the response and decodes its result into the value that into
 // points to, unless into is nil. An error from the server is a *wire.Error.
 func (c *Client) Call(method string, into any, params ...any) error {
-	if err := c.ask(method, params...); err != nil {
-		return err
-	}
-	return c.receive(into)
-}
-
-func (c *Client) ask(method string, params ...any) (err error) {
 	c.id++
-	if c.buf, err = wire.AppendRequest(c.buf[:0], c.id, method, params...); err != nil {
+	request, err := wire.AppendRequest(nil, c.id, method, params...)
+	if err != nil {
 		return err
 	}
-	return c.send()
-}
-
-// send sends the request in buf. It moves the deadline, but not every time, because that is slow.
-func (c *Client) send() error {
-	if now := time.Now(); c.Timeout > 0 && c.until.Sub(now) < c.Timeout {
-		c.until = now.Add(c.Timeout + c.Timeout/4)
-		if err := c.conn.SetDeadline(c.until); err != nil {
+	if c.Timeout > 0 {
+		if err := c.conn.SetDeadline(time.Now().Add(c.Timeout)); err != nil {
 			return err
 		}
 	}
-	if _, err := c.conn.Write(c.buf); err != nil {
-		return cmp.Or(c.failed(), err) // a server that refuses a request before it has read it whole has said why
+	if _, err := c.conn.Write(request); err != nil {
+		return cmp.Or(c.receive(nil), err) // a server that refuses a request before it has read it whole has said why
 	}
-	return nil
+	return c.receive(into)
 }
 
 func (c *Client) receive(into any) error {
@@ -213,45 +194,8 @@ func (g *Games) Field(name string) []byte {
 // Reset restarts the games with the options of "reset" in PROTOCOL.md, nil for none, and fills Slab.
 func (g *Games) Reset(options map[string]any) error { return g.CallSlab("reset", options) }
 
-// Step plays the actions, one little-endian uint16 per row, and fills Slab. It allocates nothing.
-func (g *Games) Step(actions []byte) error {
-	g.c.id++
-	g.c.buf = wire.AppendStep(g.c.buf[:0], g.c.id, g.H, actions)
-	if err := g.c.send(); err != nil {
-		return err
-	}
-	return g.fill()
-}
-
-// fill waits for a response and fills Slab.
-func (g *Games) fill() error {
-	if err := g.c.failed(); err != nil {
-		return err
-	}
-	head, err := g.c.r.Peek(wire.HeadLen)
-	if err != nil {
-		return err
-	}
-	if n, ok := wire.ReadHead(head, g.c.id); !ok || n != g.Len {
-		return fmt.Errorf("response to request %d begins with % x, want a slab of %d bytes", g.c.id, head, g.Len)
-	}
-	_, _ = g.c.r.Discard(len(head)) // which has been peeked
-	if len(g.Slab) == g.Len {
-		_, err = io.ReadFull(g.c.r, g.Slab)
-	} else {
-		g.Slab, err = wire.Take(nil, g.c.r, g.Len)
-	}
-	return err
-}
-
-// failed waits for a response and returns its error, if it is one. Otherwise it reads nothing.
-func (c *Client) failed() error {
-	head, err := c.r.Peek(8)
-	if err == nil && head[7] != 0xc0 {
-		return c.receive(nil)
-	}
-	return err
-}
+// Step plays the actions, one little-endian uint16 per row, and fills Slab.
+func (g *Games) Step(actions []byte) error { return g.CallSlab("step", actions) }
 
 // StepAt plays the actions in the caller's memory and fills a slab there, in this process: see server.Local.
 func (g *Games) StepAt(actions, slab unsafe.Pointer) error {
@@ -265,15 +209,18 @@ func (g *Games) StepAt(actions, slab unsafe.Pointer) error {
 		return nil
 	}
 	g.c.id = 0
-	return g.c.failed()
+	return g.c.receive(nil)
 }
 
 // CallSlab calls a method whose result is the slab, such as restore, and fills Slab.
 func (g *Games) CallSlab(method string, params ...any) error {
-	if err := g.c.ask(method, append([]any{g.H}, params...)...); err != nil {
+	if err := g.Call(method, &g.Slab, params...); err != nil {
 		return err
 	}
-	return g.fill()
+	if len(g.Slab) != g.Len {
+		return fmt.Errorf("%s: a slab of %d bytes, want %d", method, len(g.Slab), g.Len)
+	}
+	return nil
 }
 
 // Call calls any other method whose first parameter is the handle.

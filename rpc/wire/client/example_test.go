@@ -22,7 +22,7 @@ func Example() {
 	srv := server.New(server.Config{Games: games.All, Limits: limits.DefaultLimits()})
 	go srv.Serve(listener)
 
-	c, err := client.Dial(context.Background(), listen.Name(listener), "")
+	c, err := client.Dial(context.Background(), listen.Name(listener), "", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
