@@ -1,7 +1,6 @@
 package vec
 
 import (
-	"fmt"
 	"slices"
 
 	"blockyard/env"
@@ -48,43 +47,43 @@ func (e *Env) Waits(i int) bool { return e.slots[i].stage != stepped }
 // Answer takes the actions of asked seats, which the next Step plays. It returns an error and takes none if a seat is
 // not asked or answered twice, and an *EnvError if an action is neither legal nor None; its Row is then the index of
 // the answer.
-func (e *Env) Answer(answers []Answer) error {
+func (e *Env) Answer(answers []Answer) (err error) {
 	if e.broken != nil {
 		return e.broken
 	}
+	taken := 0
+	defer func() {
+		for _, a := range answers[:taken] {
+			if err != nil {
+				e.slots[a.Env].asked |= 1 << a.Seat
+			}
+		}
+	}()
 	var bad *EnvError
 	for k, a := range answers {
 		switch {
 		case a.Env < 0 || a.Env >= len(e.slots):
 			return e.misuse("environment %d of %d", a.Env, len(e.slots))
 		case a.Seat < 0 || a.Seat >= e.c.Seats || !e.Asked(a.Env).Has(a.Seat):
-			return e.misuse("seat %d of environment %d is not asked", a.Seat, a.Env)
-		case a.Action == env.None:
-			continue
+			what := "not asked"
+			if slices.ContainsFunc(answers[:k], func(b Answer) bool { return b.Env == a.Env && b.Seat == a.Seat }) {
+				what = "answered twice"
+			}
+			return e.misuse("seat %d of environment %d is %s", a.Seat, a.Env, what)
 		}
-		mask := e.AskedMask(0, a.Env, a.Seat)
-		if int(a.Action) < e.g.Actions && mask[a.Action>>3]>>(a.Action&7)&1 != 0 {
+		taken++
+		e.slots[a.Env].asked &^= 1 << a.Seat
+		e.held[a.Env].answers[a.Seat] = a.Action
+		if a.Action == env.None || int(a.Action) < e.g.Actions && has(e.AskedMask(0, a.Env, a.Seat), a.Action) {
 			continue
 		}
 		if bad == nil {
-			bad = &EnvError{Row: k, Seat: a.Seat, Action: a.Action, Err: env.ErrIllegal, text: fmt.Sprintf(
-				"vec %s: environment %d, asked seat %d: %v: %s", e.g.Name, a.Env, a.Seat, env.ErrIllegal, e.actionName(a.Action))}
+			bad = e.illegal(a.Env, k, a.Seat, a.Action, "asked seat")
 		}
 		bad.blame(a.Env)
 	}
 	if bad != nil {
 		return bad
-	}
-	for k, a := range answers {
-		sl := &e.slots[a.Env]
-		if !sl.asked.Has(a.Seat) {
-			for _, b := range answers[:k] {
-				e.slots[b.Env].asked |= 1 << b.Seat
-			}
-			return e.misuse("seat %d of environment %d is answered twice", a.Seat, a.Env)
-		}
-		sl.asked &^= 1 << a.Seat
-		e.held[a.Env].answers[a.Seat] = a.Action
 	}
 	return nil
 }

@@ -105,10 +105,9 @@ func (e *Env) Resume(i int, src []byte, agents []Seated) error {
 func (e *Env) choice(seat int, c Choice) *Choice {
 	e.count(c.ID)
 	e.mayAsk(c.Agent == nil)
-	for k := range e.pools[seat].choices {
-		if own := &e.pools[seat].choices[k]; own.ID == c.ID {
-			return own
-		}
+	own := e.pools[seat].choices
+	if k := slices.IndexFunc(own, func(o Choice) bool { return o.ID == c.ID }); k >= 0 {
+		return &own[k]
 	}
 	return &c
 }

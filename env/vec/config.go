@@ -144,9 +144,7 @@ func (c Config) check(g *env.Game) (Config, error) {
 		return c, fmt.Errorf("vec %s: %w", g.Name, fmt.Errorf(format, args...))
 	}
 	c.Seats = cmp.Or(c.Seats, g.MinSeats)
-	if c.Context == nil {
-		c.Context = context.Background()
-	}
+	c.Context = cmp.Or(c.Context, context.Background())
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
 	if c.Reward == RewardDefault {
 		c.Reward = DefaultReward(g)

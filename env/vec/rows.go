@@ -81,8 +81,10 @@ func (e *Env) mask(row int) []byte { return e.masks[row*e.stride : (row+1)*e.str
 
 // allows reports whether a is in the row's mask.
 func (e *Env) allows(row int, a env.Action) bool {
-	return int(a) < e.g.Actions && e.masks[row*e.stride+int(a>>3)]>>(a&7)&1 != 0
+	return int(a) < e.g.Actions && has(e.masks[row*e.stride:], a)
 }
+
+func has(mask []byte, a env.Action) bool { return mask[a>>3]>>(a&7)&1 != 0 }
 
 // random returns one of the row's legal actions, chosen uniformly by the random bits r, or None if it has none.
 func (e *Env) random(row int, r uint64) env.Action {

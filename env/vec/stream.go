@@ -180,12 +180,7 @@ func (s *Stream) Recv(dst []uint32, most int) ([]uint32, error) {
 
 // Settle waits until no environment is being stepped. Those that are done remain to be received.
 func (s *Stream) Settle() {
-	s.mu.Lock()
-	running := s.running
-	s.mu.Unlock()
-	if running > 0 {
-		<-s.Await(len(s.away) + 1)
-	}
+	<-s.Await(len(s.away) + 1)
 }
 
 // Drop waits as Settle does, and makes all environments idle: what has not been received is lost.

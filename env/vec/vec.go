@@ -68,10 +68,7 @@ func New(g *env.Game, c Config) (*Env, error) {
 	if e.fresh, err = encodeReset(nil, e.spare); err != nil {
 		return nil, err
 	}
-	e.slots, e.tallies = make([]slot, c.Envs), make([][]OpponentTally, c.Envs)
-	for i := range e.slots {
-		e.slots[i].seats = emptyRows
-	}
+	e.slots, e.tallies = slices.Repeat([]slot{{seats: emptyRows}}, c.Envs), make([][]OpponentTally, c.Envs)
 	if e.others() != 0 { // the first opponent has room
 		room := make([]OpponentTally, c.Envs)
 		for i := range e.tallies {
@@ -293,7 +290,7 @@ func (e *Env) refuse(i int, actions []env.Action, r *refusals) {
 			continue
 		}
 		if r.illegal == nil {
-			r.illegal = e.illegal(i, k, a)
+			r.illegal = e.illegal(i, k, int(sl.seats[k]), a, fmt.Sprintf("row %d, seat", k))
 		}
 		r.illegal.blame(i)
 	}
@@ -307,16 +304,12 @@ func (e *Env) blame(in **EnvError, i int, what error) {
 	(*in).blame(i)
 }
 
-func (e *Env) illegal(i, r int, a env.Action) *EnvError {
-	seat := int(e.slots[i].seats[r])
-	return &EnvError{Row: r, Seat: seat, Action: a, Err: env.ErrIllegal, text: fmt.Sprintf(
-		"vec %s: environment %d, row %d, seat %d: %v: %s", e.g.Name, i, r, seat, env.ErrIllegal, e.actionName(a))}
-}
-
-// actionName names an action in errors.
-func (e *Env) actionName(a env.Action) string {
+// illegal is the error about an action of environment i; who says of which seat.
+func (e *Env) illegal(i, row, seat int, a env.Action, who string) *EnvError {
+	what := fmt.Sprintf("%d of %d actions", a, e.g.Actions)
 	if int(a) < e.g.Actions {
-		return fmt.Sprintf("%d (%s)", a, e.g.Text(a))
+		what = fmt.Sprintf("%d (%s)", a, e.g.Text(a))
 	}
-	return fmt.Sprintf("%d of %d actions", a, e.g.Actions)
+	return &EnvError{Row: row, Seat: seat, Action: a, Err: env.ErrIllegal, text: fmt.Sprintf(
+		"vec %s: environment %d, %s %d: %v: %s", e.g.Name, i, who, seat, env.ErrIllegal, what)}
 }
