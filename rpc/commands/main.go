@@ -2,7 +2,6 @@
 package commands
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/alecthomas/kong"
@@ -48,32 +47,7 @@ func Program() *program.Program {
 func withToys() []*env.Game {
 	all := slices.Concat(games.All, []*env.Game{toy.Pick, toy.Turns})
 	for _, n := range []int{1, 64, 1024, 4096, 16384} {
-		all = append(all, null(n))
+		all = append(all, toy.Null(n))
 	}
 	return all
-}
-
-// null returns the game null:N of two seats, with observations as long as those of n rows of other games.
-func null(n int) *env.Game {
-	g := *toy.Pick
-	g.Name, g.ID = fmt.Sprintf("null:%d", n), fmt.Sprintf("Null%d-v0", n)
-	g.Planes, g.PlaneNames = env.Shape{C: 1, H: max(1, n/2), W: 245}, []string{"nothing"} // for two rows
-	g.New = func(seats int) env.State { return &nullState{*toy.Pick.New(seats).(*toy.State)} }
-	return &g
-}
-
-// A nullState is a game that never ends and whose large boards are never written.
-type nullState struct{ toy.State }
-
-func (s *nullState) Step(m env.Moves) {
-	s.State.Step(m)
-	s.Played, s.Points = 0, [env.MaxSeats]uint8{}
-}
-
-func (s *nullState) CopyFrom(src env.State) { *s = *src.(*nullState) }
-
-// Observe implements env.State without writing the boards.
-func (s *nullState) Observe(seat int, _ []uint8, globals []float32) {
-	var planes [12]uint8
-	s.State.Observe(seat, planes[:], globals)
 }
