@@ -85,7 +85,7 @@ func (r *Reader) fill(f *Frame, need, limit int) error {
 		if err := r.Grow(room-cap(f.buf), need-room); err != nil {
 			return err
 		}
-		f.held += room - cap(f.buf)
+		f.Held += room - cap(f.buf)
 		f.buf = append(make([]byte, 0, room), f.buf...)
 	}
 	// At most firstRead bytes after the message may be read too, because they must fit into rest.

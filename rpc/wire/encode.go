@@ -69,11 +69,8 @@ type Fields []any
 // AppendRequest appends a request with the params that the msgpack library encodes.
 func AppendRequest(dst []byte, id uint32, method string, params ...any) ([]byte, error) {
 	out := encoder{tail: appendHead(dst, 0x94, Request, id)}
-	if params == nil {
-		params = []any{}
-	}
 	out.plain(method)
-	out.plain(params)
+	out.plain(append([]any{}, params...)) // none are an empty array
 	return out.tail, out.err
 }
 
@@ -121,9 +118,6 @@ func (out *encoder) fields(fields Fields) {
 // Failure returns the bytes of a response with an error.
 func Failure(id uint32, e *Error) ([]byte, error) {
 	out := encoder{tail: appendHead(nil, 0x94, Response, id)}
-	if e.Data == nil {
-		e.Data = map[string]any{}
-	}
 	out.plain(e)
 	return append(out.tail, 0xc0), out.err
 }
@@ -215,14 +209,11 @@ func (e *Error) Fatal() bool { return e.Code/100 == 1 || e.Code == AuthFailed }
 
 // Errorf returns an Error with a code and a formatted message.
 func Errorf(code int, format string, args ...any) *Error {
-	return &Error{Code: code, Name: names[code], Msg: fmt.Sprintf(format, args...)}
+	return &Error{Code: code, Name: names[code], Msg: fmt.Sprintf(format, args...), Data: map[string]any{}}
 }
 
 // With adds an entry to the error's data and returns the error.
 func (e *Error) With(key string, value any) *Error {
-	if e.Data == nil {
-		e.Data = map[string]any{}
-	}
 	e.Data[key] = value
 	return e
 }

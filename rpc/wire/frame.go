@@ -36,11 +36,11 @@ type Frame struct {
 	args   [MaxArgs][]byte
 	nargs  int
 	scan   scanner
-	held   int
 	err    error // of the params, see Err
 
-	// Kept is how many bytes of the memory its owner keeps for further messages; Drop resets it.
-	Kept int
+	// Held is for how many bytes of the memory Reader.Grow was called, until its owner resets it, and Kept how many its
+	// owner keeps for further messages. Drop resets both.
+	Held, Kept int
 }
 
 // Cap returns the size of the frame's memory.
@@ -253,17 +253,5 @@ func readUint(b []byte) (uint64, error) {
 	return 0, badFrame("not an integer of zero or more")
 }
 
-// Held returns how many bytes of the frame's memory Reader.Grow was called for since the last Settle or Drop.
-func (f *Frame) Held() int { return f.held }
-
-// Settle returns Held and resets it. Drop is Settle and releases the frame's memory.
-func (f *Frame) Settle() (held int) {
-	held, f.held = f.held, 0
-	return held
-}
-
-// Drop releases the frame's memory. It returns Held, and resets it as Settle does.
-func (f *Frame) Drop() (held int) {
-	f.buf, f.Kept = nil, 0
-	return f.Settle()
-}
+// Drop releases the frame's memory.
+func (f *Frame) Drop() { f.buf, f.Kept, f.Held = nil, 0, 0 }

@@ -100,7 +100,6 @@ func ask(t *testing.T, f *Frame) {
 			Seed      *uint64          `msgpack:"seed"`
 			Seeds     []byte           `msgpack:"seeds"`
 			NumEnvs   int64            `msgpack:"num_envs"`
-			Want      any              `msgpack:"want"`
 		}
 		err := f.Options(i, &o)
 		var refusal *Error

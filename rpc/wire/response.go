@@ -3,7 +3,6 @@ package wire
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -47,8 +46,8 @@ func readValue(r *bufio.Reader) (b []byte, err error) {
 	s, need := scanner{many: true}, 1
 	for {
 		if b, err = take(b, r, need-len(b)); err != nil {
-			if need == 1 && errors.Is(err, io.ErrUnexpectedEOF) {
-				err = io.EOF
+			if need > 1 && err == io.EOF {
+				err = io.ErrUnexpectedEOF
 			}
 			return nil, err
 		}
@@ -72,9 +71,6 @@ func take(b []byte, r io.Reader, n int) ([]byte, error) {
 		b = slices.Grow(b, k)
 		part := b[len(b) : len(b)+k]
 		if _, err := io.ReadFull(r, part); err != nil {
-			if err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
 			return nil, err
 		}
 		b = b[:len(b)+k]

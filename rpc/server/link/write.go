@@ -35,11 +35,12 @@ func (l *Link) recycle(f *wire.Frame) {
 	case f.Kept > 0 && l.kept > l.keep: // of a handle that was closed in the meantime
 		l.release(f)
 		l.countKept()
-	case more <= 0 || f.Kept == 0 && f.Held() == 0:
+	case more <= 0 || f.Kept == 0 && f.Held == 0:
 	case l.c.Size(f.Method) == Steps && l.kept+more <= l.keep:
 		l.kept += more
 		f.Kept += more
-		l.claim.Free(int64(f.Settle()))
+		l.claim.Free(int64(f.Held))
+		f.Held = 0
 	default:
 		l.release(f)
 	}
@@ -49,7 +50,8 @@ func (l *Link) recycle(f *wire.Frame) {
 // release drops a frame's memory. The caller holds freeMu, or is the last to use the session.
 func (l *Link) release(f *wire.Frame) {
 	l.kept -= f.Kept
-	l.claim.Free(int64(f.Drop()))
+	l.claim.Free(int64(f.Held))
+	f.Drop()
 }
 
 // countKept accounts for memory kept beyond keep, of a closed handle. The caller holds freeMu or is the last user.

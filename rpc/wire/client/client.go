@@ -20,9 +20,9 @@ import (
 
 // A Client is one connection. Only one goroutine may use it at a time.
 type Client struct {
-	conn  net.Conn
-	r     *bufio.Reader
-	id    uint32
+	conn net.Conn
+	r    *bufio.Reader
+	id   uint32
 	// Timeout is how long a response may take; 0 is no limit. Dial sets 30 seconds.
 	Timeout time.Duration
 }
@@ -42,9 +42,6 @@ func Dial(ctx context.Context, address, token string, config *tls.Config) (_ *Cl
 	}
 	if err != nil {
 		return nil, err
-	}
-	if c, ok := conn.(interface{ SetReadBuffer(int) error }); ok {
-		_ = c.SetReadBuffer(256 << 10) // what the kernel refuses is no error
 	}
 	c := New(conn)
 	c.Timeout = 30 * time.Second
