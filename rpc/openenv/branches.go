@@ -132,7 +132,7 @@ func restore(p *session, a restoreArguments) (answer, error) {
 
 // resume makes the session go on from a copy of the position of another one of its client.
 func (p *session) resume(o resetOptions) (*result, error) {
-	if p.srv.method("restore") == nil {
+	if methodOf(p.srv.methods, "restore") == nil {
 		return nil, badRequest(errors.New("this server offers no restore: reset without state"))
 	}
 	from, err := p.srv.find(p.at.token, o.State)

@@ -85,9 +85,8 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	_ = c.SetReadDeadline(time.Now().Add(s.limits.FrameTimeout)) // a test's recorder has none
 	b, err := io.ReadAll(http.MaxBytesReader(w, r.Body, int64(s.limits.MaxMessage)))
 	_ = c.SetReadDeadline(time.Time{})
-	var large *http.MaxBytesError
 	switch {
-	case errors.As(err, &large):
+	case errors.As(err, new(*http.MaxBytesError)):
 		return nil, &failure{http.StatusRequestEntityTooLarge, "",
 			fmt.Errorf("the body has more than %d bytes", s.limits.MaxMessage)}
 	case err != nil:

@@ -89,8 +89,7 @@ func decode(what string, b []byte, into any, strict bool) error {
 			err = errors.New("there is more after its end")
 		}
 	}
-	var kind *json.UnmarshalTypeError
-	if errors.As(err, &kind) {
+	if kind, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		err = fmt.Errorf("%s is a %s, want %s", kind.Field, kind.Value, wanted[kind.Type.Kind()])
 	}
 	if err != nil {

@@ -111,28 +111,26 @@ func only(names []string) (some []method, err error) {
 		return all, nil
 	}
 	for _, name := range names {
-		k := slices.IndexFunc(all, func(m method) bool { return m.name == name })
-		if k < 0 {
+		m := methodOf(all, name)
+		if m == nil {
 			return nil, fmt.Errorf("--openenv-tools names %q: want some of %s", name, strings.Join(Tools(), ","))
 		}
-		some = append(some, all[k])
+		some = append(some, *m)
 	}
 	return some, nil
 }
 
-// method returns the method with a name, nil if the server offers none.
-func (s *Server) method(name string) *method {
-	for k := range s.methods {
-		if s.methods[k].name == name {
-			return &s.methods[k]
-		}
+// methodOf returns the method with a name, nil if there is none.
+func methodOf(all []method, name string) *method {
+	if k := slices.IndexFunc(all, func(m method) bool { return m.name == name }); k >= 0 {
+		return &all[k]
 	}
 	return nil
 }
 
 // call calls a method by its name. The error of a method itself is a failure that a model may mend.
 func (s *Server) call(p *session, name string, arguments json.RawMessage) (out answer, found bool, err error) {
-	m := s.method(name)
+	m := methodOf(s.methods, name)
 	if m == nil {
 		return out, false, invalid(fmt.Errorf("no tool %.40q: tools/list names them", name))
 	}

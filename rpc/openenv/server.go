@@ -161,9 +161,7 @@ const DefaultIdle = 30 * time.Minute
 func (c Config) check() (Config, error) {
 	c.Seats = cmp.Or(c.Seats, c.Game.MinSeats)
 	c.Idle = cmp.Or(c.Idle, DefaultIdle)
-	if c.Log == nil {
-		c.Log = slog.New(slog.DiscardHandler)
-	}
+	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Reward == vec.RewardDefault {
 		c.Reward = vec.DefaultReward(c.Game)
 	}

@@ -171,8 +171,7 @@ func (s *Server) reset(token *limits.Holder, o resetOptions) (*result, error) {
 func (s *Server) open(token *limits.Holder, id string, parent *session) (p *session, created bool, err error) {
 	for {
 		p, created, err = s.enter(place{token, id}, parent)
-		var refused *wire.Error
-		if err == nil || !errors.As(err, &refused) || refused.Code != wire.Limit {
+		if refused, ok := errors.AsType[*wire.Error](err); !ok || refused.Code != wire.Limit {
 			return p, created, err
 		}
 		old := s.oldest(token)

@@ -106,8 +106,7 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request) error {
 }
 
 func unauthorized(err error) error {
-	var refusal *wire.Error
-	if errors.As(err, &refusal) {
+	if refusal, ok := errors.AsType[*wire.Error](err); ok {
 		err = errors.New(strings.Replace(refusal.Msg, " in hello", "", 1))
 	}
 	return ask.Status(http.StatusUnauthorized, err)

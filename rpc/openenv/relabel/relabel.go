@@ -88,12 +88,14 @@ func (r *Names) Move(text string) string {
 
 // pieces renames the letters of pieces.
 func (r *Names) pieces(letters string) string {
-	return strings.Map(func(c rune) rune {
-		if c < 'A' || c > 'Z' {
-			return c
-		}
-		return rune(r.letters[c-'A'])
-	}, letters)
+	return strings.Map(r.piece, letters)
+}
+
+func (r *Names) piece(letter rune) rune {
+	if letter < 'A' || letter > 'Z' {
+		return letter
+	}
+	return rune(r.letters[letter-'A'])
 }
 
 // note is a line of notes with the other names.
@@ -147,9 +149,7 @@ func (r *Names) board(b *env.Board) {
 		if r.turned {
 			x, y = y, x
 		}
-		if c.Letter >= 'A' && c.Letter <= 'Z' {
-			c.Letter = r.letters[c.Letter-'A']
-		}
+		c.Letter = byte(r.piece(rune(c.Letter)))
 		b.Set(x, y, c)
 	}
 }
