@@ -12,9 +12,9 @@ import (
 // A handle is a batch of a session. Only the answering goroutine of its session uses it; see Quick for the exception.
 type handle struct {
 	*batch.Batch
-	session uint64                       // number of the session that opened it
-	toWatch atomic.Pointer[watchedGames] // games to copy after the next request; nil for none
-	watched atomic.Pointer[watchedGames] // the last copies; nil if nobody has watched
+	session uint64                        // number of the session that opened it
+	toWatch atomic.Int32                  // how many games, its first ones, to copy after the next request
+	watched atomic.Pointer[[]WatchedGame] // the last copies; nil if nobody has watched
 
 	alone  bool          // the server plays no seat
 	took   time.Duration // duration of the last step
@@ -33,23 +33,17 @@ type WatchedGame struct {
 	Steps   int       // of the episode so far
 }
 
-// watchedGames are the games of a handle that somebody watches, and their last copies.
-type watchedGames struct {
-	wanted int // the first games of the handle: how many are copied next
-	games  []WatchedGame
-}
-
 // showWatched copies the games that somebody watches, after every request. Games in flight keep their last copies.
 func (h *handle) showWatched() {
-	if h.toWatch.Load() == nil { // cheaper than to swap after every request
+	if h.toWatch.Load() == 0 { // cheaper than to swap after every request
 		return
 	}
-	next := h.toWatch.Swap(nil) // only this goroutine takes it
+	var games []WatchedGame
 	last, driven := h.watched.Load(), slices.Repeat([]string{"client"}, h.Config.Seats)
-	for i := range next.wanted {
+	for i := range int(h.toWatch.Swap(0)) { // only this goroutine takes it
 		if h.Stream != nil && !h.Stream.Idle(i) {
-			if last != nil && i < len(last.games) {
-				next.games = append(next.games, last.games[i])
+			if last != nil && i < len(*last) {
+				games = append(games, (*last)[i])
 			}
 			continue
 		}
@@ -60,7 +54,7 @@ func (h *handle) showWatched() {
 		g.State = h.Game.New(h.Config.Seats)
 		g.State.CopyFrom(h.Env.State(i))
 		g.Players = h.Players(i, driven)
-		next.games = append(next.games, g)
+		games = append(games, g)
 	}
-	h.watched.Store(next)
+	h.watched.Store(&games)
 }

@@ -45,11 +45,11 @@ func (s *Server) Watch(secret string, count int) (Watched, error) {
 			continue
 		}
 		if last := h.watched.Load(); last != nil {
-			out.Games = append(out.Games, last.games[:min(share, len(last.games))]...)
+			out.Games = append(out.Games, (*last)[:min(share, len(*last))]...)
 		} else {
 			out.Known = false
 		}
-		h.toWatch.Store(&watchedGames{wanted: share})
+		h.toWatch.Store(int32(share))
 	}
 	return out, nil
 }
