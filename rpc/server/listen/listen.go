@@ -33,15 +33,12 @@ func Listen(address string, tokens []limits.Token, c Credentials) (net.Listener,
 	case ok && network == "unix" && rest != "":
 		l, err = listenUnix(rest)
 	case ok && network == "tcp":
-		l, err = listenTCP(rest, len(tokens) > 0, "set a token (--token-file)")
+		l, err = listenTCP(rest, nil, len(tokens) > 0, "set a token (--token-file)")
 	case ok && network == "tls":
 		var config *tls.Config
 		if config, err = c.Config(); err == nil {
-			l, err = listenTCP(rest, len(tokens) > 0 || c.ClientCA != "",
+			l, err = listenTCP(rest, config, len(tokens) > 0 || c.ClientCA != "",
 				"set a token (--token-file) or require certificates (--client-ca)")
-		}
-		if err == nil {
-			l.tls = config
 		}
 	default:
 		err = errors.New("want unix:PATH, tcp:HOST:PORT or tls:HOST:PORT")
@@ -117,7 +114,7 @@ func removeStale(path string) error {
 }
 
 // listenTCP listens on an address that other machines can reach only if clients prove who they are.
-func listenTCP(address string, closed bool, advice string) (*listener, error) {
+func listenTCP(address string, config *tls.Config, closed bool, advice string) (*listener, error) {
 	addr, err := net.ResolveTCPAddr("tcp", address)
 	if err != nil {
 		return nil, err
@@ -129,7 +126,7 @@ func listenTCP(address string, closed bool, advice string) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &listener{Listener: l}, nil
+	return &listener{Listener: l, tls: config}, nil
 }
 
 // A listener remembers its address as clients write it, and tunes the connections it accepts.
