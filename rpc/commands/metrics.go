@@ -2,11 +2,12 @@ package commands
 
 import (
 	"fmt"
-
-	"blockyard/rpc/session/limits"
+	"strconv"
 
 	"blockyard/datasets/program/ops"
 	"blockyard/rpc/server"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/wire"
 )
 
 // metrics are the counts of a server as operators see them.
@@ -20,9 +21,9 @@ func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 		m.Add("opponent_decisions_total", "Choices that opponents on the server made.", c.Decisions.Load())
 		m.Add("received_bytes_total", "Bytes of requests, without TLS.", c.Received.Load())
 		m.Add("sent_bytes_total", "Bytes of responses, without TLS and without slabs in shared memory.", c.Sent.Load())
-		for _, e := range c.Errors {
-			m.Add("errors_total", "Requests that failed, by the error code of the protocol.", e.Count,
-				"code", e.Code, "name", e.Name)
+		for code, n := range c.Errors {
+			m.Add("errors_total", "Requests that failed, by the error code of the protocol.", n,
+				"code", strconv.Itoa(code), "name", wire.Errorf(code, "").Name)
 		}
 		count, sum, upTo := c.Took.Read()
 		m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+

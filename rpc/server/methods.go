@@ -168,7 +168,6 @@ func (s *session) hello(f *wire.Frame) error {
 		Proto  []int64 `msgpack:"proto"`
 		Client string  `msgpack:"client"`
 		Token  string  `msgpack:"token"`
-		Want   any     `msgpack:"want"`
 	}
 	if err := f.Options(0, &o); err != nil {
 		return err
@@ -230,8 +229,8 @@ func (s *session) stats(f *wire.Frame) error {
 	sessions := len(s.srv.links)
 	s.srv.mu.Unlock()
 	c, failures := s.srv.Counts(), uint64(0)
-	for _, e := range c.Errors {
-		failures += e.Count
+	for _, n := range c.Errors {
+		failures += n
 	}
 	cpu, err := program.CPU()
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -151,25 +150,20 @@ func (s *Server) inflight() int {
 // Counts are what a server has done since its start and what is open now. They may be read at any time.
 type Counts struct {
 	*limits.Totals
-	Errors []ErrorCount
+	Errors map[int]uint64 // how many requests failed, by code
 
 	limits.Open                      // now; Memory is bytes towards MaxMemory
 	RequestMemory, ReplyMemory int64 // bytes towards MaxBuffered and MaxReplies
 	RequestMemoryLimit         int64 // MaxBuffered without each session's own share, like RequestMemory
 }
 
-// An ErrorCount is how often a request failed with one code.
-type ErrorCount struct {
-	Code, Name string // such as "400" and "illegal_action"
-	Count      uint64
-}
-
 // Counts returns what the server has done and has open.
 func (s *Server) Counts() Counts {
-	c := Counts{Totals: &s.ledger.Totals, ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open()}
+	c := Counts{Totals: &s.ledger.Totals, ReplyMemory: s.ledger.Replies.Held(), Open: s.ledger.Open(),
+		Errors: map[int]uint64{}}
 	c.RequestMemory, c.RequestMemoryLimit = s.ledger.Requests.Taken()
-	for _, code := range wire.Codes() {
-		c.Errors = append(c.Errors, ErrorCount{strconv.Itoa(code), wire.Errorf(code, "").Name, s.failures[code].Load()})
+	for code, n := range s.failures {
+		c.Errors[code] = n.Load()
 	}
 	return c
 }
