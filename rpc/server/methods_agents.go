@@ -107,8 +107,8 @@ func (s *session) opponentStats(f *wire.Frame, h *handle) error {
 	if err := f.Options(1, &o); err != nil {
 		return err
 	}
-	list, err := h.gamesIn("opponent_stats", "games", o.Games, true)
-	if err != nil {
+	list := h.gamesIn(f, "games", o.Games, true)
+	if err := f.Err(); err != nil {
 		return err
 	}
 	if err := s.srv.ledger.Fits(4 * 8 * h.Opponents.Known()); err != nil {
@@ -210,7 +210,7 @@ func (s *session) rollout(f *wire.Frame, h *handle) error {
 		if err := h.Play(p, at); err != nil {
 			return err
 		}
-		s.stepped(h, h.Rows)
+		s.illegal += h.Stepped(h.Rows)
 		copy(at.Actions, memory.Bytes(h.Actions))
 	}
 	return s.Reply(f.ID, wire.Fields{"steps", steps})
@@ -251,7 +251,7 @@ func (s *session) rolloutAway(f *wire.Frame, h *handle, p *batch.Policy, steps i
 		if err := h.Play(p, h.Own); err != nil {
 			return err
 		}
-		s.stepped(h, h.Rows)
+		s.illegal += h.Stepped(h.Rows)
 		if !all {
 			slabs, actions = slabs[:0], actions[:0]
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"blockyard/datasets/record"
 	"blockyard/datasets/viewer"
@@ -40,8 +41,8 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 	if err != nil {
 		return err
 	}
-	list, err := h.gamesIn("record", "games", o.Games, true)
-	if err != nil {
+	list := h.gamesIn(f, "games", o.Games, true)
+	if err := f.Err(); err != nil {
 		return err
 	}
 	if len(o.Given)%4 != 0 {
@@ -57,10 +58,7 @@ func (s *session) record(f *wire.Frame, h *handle) error {
 
 // names returns the names of the client's players by seat.
 func (h *handle) names(given map[int64]string) ([]string, error) {
-	names := make([]string, h.Config.Seats)
-	for set := h.Env.Driven(); set != 0; set = set.Rest() {
-		names[set.First()] = unnamed
-	}
+	names := slices.Repeat([]string{unnamed}, h.Config.Seats)
 	for seat, name := range given {
 		switch {
 		case seat < 0 || seat >= int64(h.Config.Seats):

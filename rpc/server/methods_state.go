@@ -5,42 +5,37 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// selected reads the set of games in param i: nil is all, in order. If once, no game may repeat. See Err of the frame.
-func (h *handle) selected(f *wire.Frame, i int, name string, once bool) []int {
-	list, err := h.gamesIn(string(f.Method), name, f.Bin(i, name), once)
-	f.Fail(err)
-	return list
-}
-
-// gamesIn reads a set of games: nil is all, in order. If once, no game may repeat.
-func (h *handle) gamesIn(method, name string, b []byte, once bool) ([]int, error) {
+// gamesIn reads a set of games: nil is all, in order. If once, no game may repeat. See Err of the frame.
+func (h *handle) gamesIn(f *wire.Frame, name string, b []byte, once bool) []int {
 	n := h.Config.Envs
 	if b == nil {
 		all := make([]int, n)
 		for i := range all {
 			all[i] = i
 		}
-		return all, nil
+		return all
 	}
 	if len(b)%4 != 0 || len(b)/4 > n {
-		return nil, badParams("%s: %s has %d bytes, want 4 for each of at most %d games", method, name, len(b), n)
+		f.Fail(badParams("%s: %s has %d bytes, want 4 for each of at most %d games", f.Method, name, len(b), n))
+		return nil
 	}
 	list, seen := make([]int, len(b)/4), make([]bool, n)
 	for k, v := range words[uint32](b) {
 		switch {
 		case v >= uint32(n):
-			return nil, badParams("%s: %s names game %d, want 0 to %d", method, name, v, n-1)
+			f.Fail(badParams("%s: %s names game %d, want 0 to %d", f.Method, name, v, n-1))
+			return nil
 		case seen[v] && once:
-			return nil, badParams("%s: %s names game %d twice", method, name, v)
+			f.Fail(badParams("%s: %s names game %d twice", f.Method, name, v))
 		}
 		list[k], seen[v] = int(v), true
 	}
-	return list, nil
+	return list
 }
 
 // begunGames reads the set of games in param 1, each once. They must have been reset.
 func (h *handle) begunGames(f *wire.Frame) ([]int, error) {
-	list := h.selected(f, 1, "games", true)
+	list := h.gamesIn(f, "games", f.Bin(1, "games"), true)
 	f.Fail(h.Awake(string(f.Method)))
 	return list, f.Err()
 }
@@ -101,7 +96,7 @@ func (s *session) put(f *wire.Frame, h *handle, list []int, o putOptions) error 
 }
 
 func (s *session) restore(f *wire.Frame, h *handle) error {
-	list, states := h.selected(f, 1, "games", true), f.Bin(2, "states")
+	list, states := h.gamesIn(f, "games", f.Bin(1, "games"), true), f.Bin(2, "states")
 	var o putOptions
 	if err := o.read(f, h); err != nil {
 		return err
@@ -117,7 +112,7 @@ func (s *session) restore(f *wire.Frame, h *handle) error {
 }
 
 func (s *session) clone(f *wire.Frame, h *handle) error {
-	src, dst := h.selected(f, 1, "src", false), h.selected(f, 2, "dst", true)
+	src, dst := h.gamesIn(f, "src", f.Bin(1, "src"), false), h.gamesIn(f, "dst", f.Bin(2, "dst"), true)
 	var o putOptions
 	if err := o.read(f, h); err != nil {
 		return err
@@ -162,7 +157,7 @@ func (s *session) checkpoint(f *wire.Frame, h *handle) error {
 
 // resume continues games of a checkpoint: all of them or, after an error, none.
 func (s *session) resume(f *wire.Frame, h *handle) error {
-	list := h.selected(f, 1, "games", true)
+	list := h.gamesIn(f, "games", f.Bin(1, "games"), true)
 	head, games := f.Bin(2, "head"), f.Bin(3, "the games of the checkpoint")
 	var o struct {
 		Slot       *int64 `msgpack:"slot"`

@@ -29,15 +29,12 @@ func (s *session) step(f *wire.Frame, h *handle) error {
 
 // stepSlot is step with the actions and the slab in a slot.
 func (s *session) stepSlot(f *wire.Frame, h *handle) error {
-	if len(h.Slots) == 0 {
-		return badParams("step_slot: the handle has no slots: call share first")
-	}
-	slot := f.Int(1, "slot", 0, int64(len(h.Slots)-1))
+	slot := f.Int(1, "slot", 0, batch.MostSlots-1)
 	if err := f.Err(); err != nil {
 		return err
 	}
-	p := h.Slots[slot]
-	if err := p.Whole("step_slot"); err != nil {
+	p, err := h.To("step_slot", &slot)
+	if err != nil {
 		return err
 	}
 	copy(memory.Bytes(h.Actions), p.Actions) // a copy, because the client may still change them
@@ -52,17 +49,12 @@ func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 	}
 	h.took = time.Since(begun)
 	s.srv.ledger.Totals.Took.Observe(h.took)
-	s.stepped(h, h.Rows)
+	s.illegal += h.Stepped(h.Rows)
 	if h.pushes && len(h.Ended) > 0 {
 		return s.showEnds(f.ID, h, p)
 	}
 	s.show(f.ID, h, p)
 	return nil
-}
-
-// stepped counts a step of so many rows.
-func (s *session) stepped(h *handle, rows int) {
-	s.illegal += h.Stepped(rows)
 }
 
 // show responds with the slab of p, or with true if p is shared with the client.
@@ -138,7 +130,7 @@ func (h *handle) mask(b []byte) ([]bool, error) {
 
 // askedSeats lists the seats that act and that the client plays as an opponent, with what they see.
 func (s *session) askedSeats(f *wire.Frame, h *handle) error {
-	list := h.selected(f, 1, "games", true)
+	list := h.gamesIn(f, "games", f.Bin(1, "games"), true)
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -167,7 +159,11 @@ func (s *session) takeAnswers(f *wire.Frame, h *handle) error {
 		return badParams("answer: %d bytes of games, %d of seats and %d of actions, want 4, 1 and 2 for each answer",
 			len(games), n, len(actions))
 	}
-	if err := h.Answer(words[uint32](games), seats, words[env.Action](actions)); err != nil {
+	answers, played := make([]vec.Answer, len(seats)), words[env.Action](actions)
+	for k, i := range words[uint32](games) {
+		answers[k] = vec.Answer{Env: int(i), Seat: int(seats[k]), Action: played[k]}
+	}
+	if err := h.Env.Answer(answers); err != nil {
 		return err
 	}
 	s.Put(s.Done(f.ID))

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"encoding/binary"
+	"slices"
 	"time"
 
 	"blockyard/rpc/session/batch"
@@ -29,11 +29,7 @@ func (s *session) send(f *wire.Frame, h *handle) error {
 		return badParams("send: %d bytes of actions, want %d: 2 for each row of the %d games", len(actions), want, n)
 	}
 	st.Envs = st.Envs[:n]
-	for k := range st.Envs {
-		if st.Envs[k] = binary.LittleEndian.Uint32(envs[4*k:]); int(st.Envs[k]) >= h.Config.Envs {
-			return badParams("send: envs names game %d, want 0 to %d", st.Envs[k], h.Config.Envs-1)
-		}
-	}
+	copy(memory.Bytes(st.Envs), envs)
 	copy(memory.Bytes(st.Actions), actions)
 	if err := st.Begin(); err != nil {
 		return err
@@ -72,7 +68,7 @@ func (s *session) recv(f *wire.Frame, h *handle) error {
 		return err
 	}
 	if n := len(st.Envs); n > 0 {
-		s.stepped(h, n*h.Env.Rows())
+		s.illegal += h.Stepped(n * h.Env.Rows())
 	}
 	if to != nil {
 		st.Gather(to.Slab)
@@ -150,12 +146,7 @@ func (h *handle) namesIdle(f *wire.Frame) bool {
 		return f.Err() == nil && h.Stream.Idle(int(i))
 	}
 	b := f.Bin(1, "games")
-	err := f.Err()
-	for k := 0; err == nil && k+4 <= len(b); k += 4 {
-		i := binary.LittleEndian.Uint32(b[k:])
-		if int(i) >= h.Config.Envs || !h.Stream.Idle(int(i)) {
-			return false
-		}
-	}
-	return err == nil && b != nil
+	return f.Err() == nil && b != nil && !slices.ContainsFunc(words[uint32](b), func(i uint32) bool {
+		return int(i) >= h.Config.Envs || !h.Stream.Idle(int(i))
+	})
 }

@@ -35,9 +35,7 @@ type session struct {
 type entrance struct{ waiting []*session }
 
 func (e *entrance) remove(ses *session) {
-	if k := slices.Index(e.waiting, ses); k >= 0 {
-		e.waiting = slices.Delete(e.waiting, k, k+1)
-	}
+	e.waiting = slices.DeleteFunc(e.waiting, func(other *session) bool { return other == ses })
 }
 
 // admit counts a connection whose hello is accepted as a session with a token, or fails if there are too many.
