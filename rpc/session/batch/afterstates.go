@@ -20,16 +20,11 @@ type Outcomes struct {
 // A player plays actions on copies of positions. Each worker has one, so that it allocates nothing.
 type player struct {
 	view   env.State
-	after  afterstate
+	after  env.State // the position after one of the actions of a row
+	seat   int       // whose action led to it
+	alike  int       // index of an earlier one of the same row in which the game goes on too; -1 for none
 	legal  []env.Action
 	reader features.Reader
-}
-
-// An afterstate is the position after one of the actions of a row.
-type afterstate struct {
-	env.State
-	seat  int // whose action led to it
-	alike int // index of an earlier one of the same row in which the game goes on too; -1 for none
 }
 
 // A describer says of afterstates what was asked for.
@@ -46,7 +41,7 @@ func (b *Batch) describer(have *features.Set) *describer {
 	if b.players == nil {
 		for range b.Config.Workers {
 			b.players = append(b.players, player{view: b.Game.New(b.Config.Seats),
-				after: afterstate{State: b.Game.New(b.Config.Seats)}, legal: make([]env.Action, 0, b.Game.MaxLegal)})
+				after: b.Game.New(b.Config.Seats), legal: make([]env.Action, 0, b.Game.MaxLegal)})
 		}
 	}
 	d := &describer{b: b, set: have, players: b.players}
@@ -82,25 +77,24 @@ func (d *describer) row(worker, i, r int, seed uint64, o *Outcomes, first int, a
 		}
 		return
 	}
-	after := &p.after
-	after.seat, after.alike = b.Env.Seat(i, r), -1
-	env.View(p.view, now, after.seat, env.Derive(seed, (b.First+uint64(i))*uint64(b.Env.Rows())+uint64(r)))
-	before := float32(b.Config.Reward.Measure(p.view, after.seat))
+	p.seat, p.alike = b.Env.Seat(i, r), -1
+	env.View(p.view, now, p.seat, env.Derive(seed, (b.First+uint64(i))*uint64(b.Env.Rows())+uint64(r)))
+	before := float32(b.Config.Reward.Measure(p.view, p.seat))
 	for k, a := range actions {
 		m := first + k
-		after.CopyFrom(p.view)
-		env.After(after.State, after.seat, a)
-		o.Reward[m] = float32(b.Config.Reward.Measure(after.State, after.seat)) - before
-		over := after.Acting() == 0
+		p.after.CopyFrom(p.view)
+		env.After(p.after, p.seat, a)
+		o.Reward[m] = float32(b.Config.Reward.Measure(p.after, p.seat)) - before
+		over := p.after.Acting() == 0
 		if over {
 			o.Done[m] = 1
 		}
 		switch {
 		case d.set == nil:
-			d.observe(after.State, after.seat, o, m)
+			d.observe(p.after, p.seat, o, m)
 		case !over: // features of a finished game remain zeros
 			d.read(p, o.Features, m)
-			after.alike = m
+			p.alike = m
 		}
 	}
 }
@@ -112,12 +106,12 @@ func (d *describer) observe(s env.State, seat int, o *Outcomes, m int) {
 
 // read writes the features of p.after as entry m.
 func (d *describer) read(p *player, out []float32, m int) {
-	after, n, own := &p.after, d.features, d.set.Own
+	n, own := d.features, d.set.Own
 	row := out[m*n : (m+1)*n]
-	if after.alike >= 0 {
-		copy(row[own:], out[after.alike*n+own:(after.alike+1)*n])
+	if p.alike >= 0 {
+		copy(row[own:], out[p.alike*n+own:(p.alike+1)*n])
 	} else {
-		p.reader.Shared(after.State, after.seat, row[own:])
+		p.reader.Shared(p.after, p.seat, row[own:])
 	}
-	p.reader.Own(after.State, after.seat, row[:own])
+	p.reader.Own(p.after, p.seat, row[:own])
 }

@@ -115,8 +115,7 @@ func refused(what string, err error) error {
 // accountAgents accounts for n bytes that the agents of a spec take. Its error names the spec.
 func accountAgents(tab *limits.Tab, spec string, n int64) error {
 	err := tab.Add(n)
-	var refused *wire.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*wire.Error](err); ok {
 		refused.Msg = fmt.Sprintf("the agents of %.80q take %d bytes: %s", spec, n, refused.Msg)
 		return refused.With("spec", spec)
 	}

@@ -1,7 +1,6 @@
 package batch
 
 import (
-	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/vec"
 )
@@ -101,15 +100,6 @@ const few = 256
 // AskedLen is how many bytes Asked has for each seat.
 func (b *Batch) AskedLen() int {
 	return 4 + 1 + 2 + b.Game.Planes.Len() + 4*b.Game.Globals() + b.Game.MaskLen()
-}
-
-// Answer takes the actions of asked seats, all or, after an error, none. The next step plays them.
-func (b *Batch) Answer(games []uint32, seats []uint8, actions []env.Action) error {
-	answers := make([]vec.Answer, len(games))
-	for k := range answers {
-		answers[k] = vec.Answer{Env: int(games[k]), Seat: int(seats[k]), Action: actions[k]}
-	}
-	return b.Env.Answer(answers)
 }
 
 // Asks reports whether the client is an opponent, in a game now or in a mixture.

@@ -50,9 +50,6 @@ type Choice struct {
 }
 
 func newOpponents(b *Batch, c *vec.Config, o *Options) (*Opponents, error) {
-	if n := len(o.Seats); n >= c.Seats {
-		return nil, badParams("open: opponents has %d of %d seats: leave at least one to the client", n, c.Seats)
-	}
 	l := &Opponents{b: b, numbers: map[string]int{}, mixtures: make([]vec.Mixture, c.Seats),
 		workers: workers(c), agents: c.Envs * len(o.Seats)}
 	return l.with("open", o.Seats, o.Curriculum)
@@ -222,10 +219,8 @@ func (b *Batch) SetOpponents(seats map[int][]Choice, curriculum *vec.Curriculum)
 
 // Tallies returns the results of the finished episodes against every opponent, by number.
 func (b *Batch) Tallies() []vec.Tally {
-	tallies := b.Env.Tallies()
-	for len(tallies) < len(b.Opponents.known) { // those that a checkpoint knew and no mixture has had since
-		tallies = append(tallies, vec.Tally{})
-	}
+	tallies := make([]vec.Tally, len(b.Opponents.known)) // also of those that only a checkpoint knew
+	copy(tallies, b.Env.Tallies())
 	return tallies
 }
 

@@ -57,11 +57,8 @@ const toMemory = 256 << 10
 // RecordTo records every episode of all games but those in progress, and calls write with each when it has ended. names
 // are those of who plays the driven seats, by seat.
 func (b *Batch) RecordTo(names []string, write func(*record.Record)) error {
-	list, most := make([]int, b.Config.Envs), int64(toMemory*b.Config.Envs)
-	for i := range list {
-		list[i] = i
-	}
-	err := b.Record(1, list, names, &most, recorder.Before{})
+	most := int64(toMemory * b.Config.Envs)
+	err := b.Record(1, nil, names, &most, recorder.Before{})
 	if err == nil {
 		b.Recorder.To = write
 	}

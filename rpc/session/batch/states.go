@@ -247,9 +247,9 @@ const (
 	mostRecords  = 1 << 30
 )
 
-// Record starts to record one of every so many episodes of the games in list, but none in progress. names are those of
-// who plays the driven seats, by seat; most is the memory in bytes, nil for the default; before is what is known of an
-// earlier recording.
+// Record starts to record one of every so many episodes of the games in list, nil for all, but none in progress. names
+// are those of who plays the driven seats, by seat; most is the memory in bytes, nil for the default; before is what is
+// known of an earlier recording.
 func (b *Batch) Record(every int64, list []int, names []string, most *int64, before recorder.Before) error {
 	if b.Recorder != nil {
 		return badParams("record: handle %d is being recorded: call records with stop until waiting is 0", b.ID)
@@ -267,8 +267,11 @@ func (b *Batch) Record(every int64, list []int, names []string, most *int64, bef
 		}
 	}
 	what := recorder.Options{Game: b.Game, Envs: b.Config.Envs, First: b.First, Every: uint64(every), Memory: memory,
-		Largest: min(memory, int64(b.tab.Room())), Chosen: make([]bool, b.Config.Envs),
+		Largest: min(memory, int64(b.tab.Room())),
 		Players: func(i int) []string { return b.Players(i, names) }, Before: before}
+	if list != nil {
+		what.Chosen = make([]bool, b.Config.Envs)
+	}
 	for _, i := range list {
 		what.Chosen[i] = true
 	}

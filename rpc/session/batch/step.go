@@ -15,9 +15,7 @@ func (b *Batch) Step(p *Place) error {
 	if err := b.finish(p); err != nil {
 		return err
 	}
-	if b.Recorder != nil {
-		b.Recorder.Settle()
-	}
+	b.Recorder.Settle()
 	b.Ended = b.Ended[:0]
 	for i := range b.private.terminated {
 		if b.over(i) {
@@ -75,9 +73,7 @@ func (b *Batch) Replay(logs []vec.Log) error {
 	if err := b.finish(b.Own); err != nil {
 		return err
 	}
-	if b.Recorder != nil {
-		b.Recorder.Settle()
-	}
+	b.Recorder.Settle()
 	played := make([]bool, b.Config.Envs)
 	for _, l := range logs {
 		played[l.Env] = true

@@ -107,9 +107,7 @@ func (st *Stream) Receive(most int) (err error) {
 		}
 	}
 	sort.Ints(b.Ended)
-	if b.Recorder != nil {
-		b.Recorder.Settle()
-	}
+	b.Recorder.Settle()
 	return nil
 }
 

@@ -78,23 +78,14 @@ func (g *Game) Append(dst []byte, kind uint64) []byte {
 		dst = appendPart(dst, "opponent", append(head, o.Memory...))
 	}
 	for _, p := range g.Policy {
-		head := []byte{uint8(p.Seat)}
-		for _, v := range [...]uint64{p.At.Seed, p.At.Episode, p.At.Decisions} {
-			head = binary.LittleEndian.AppendUint64(head, v)
-		}
+		head, _ := binary.Append([]byte{uint8(p.Seat)}, binary.LittleEndian, p.At) // numbers never fail
 		dst = appendPart(dst, "policy", append(head, p.Memory...))
 	}
 	if p := g.Place; p.Rung > 0 || len(p.Last) > 0 {
 		dst = appendPart(dst, "place", append(binary.LittleEndian.AppendUint16(nil, uint16(p.Rung)), p.Last...))
 	}
 	if len(g.Results) > 0 {
-		var results []byte
-		for _, r := range g.Results {
-			results = binary.LittleEndian.AppendUint16(results, r.ID)
-			for _, n := range [...]uint64{r.Wins, r.Draws, r.Losses, r.Truncated} {
-				results = binary.LittleEndian.AppendUint64(results, n)
-			}
-		}
+		results, _ := binary.Append(nil, binary.LittleEndian, g.Results)
 		dst = appendPart(dst, "results", results)
 	}
 	binary.LittleEndian.PutUint32(dst[first+4:], uint32(len(dst)-first+gameSum))
@@ -247,9 +238,7 @@ const Format = 4
 
 // ReadHead reads a head, which must be like want but for the opponents and the policy.
 func ReadHead(b []byte, want *Head) (*Head, error) {
-	version := struct {
-		Format int `json:"format"`
-	}{}
+	var version struct{ Format int }
 	if err := json.Unmarshal(b, &version); err != nil {
 		return nil, fmt.Errorf("its head is no JSON: %w", err)
 	}

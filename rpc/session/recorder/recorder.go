@@ -222,8 +222,12 @@ func (r *Recorder) release(n int64, episodes *uint64) {
 	}
 }
 
-// Settle queues the records of the last step in the order of the games, whichever worker finished first.
+// Settle queues the records of the last step in the order of the games, whichever worker finished first. A nil Recorder
+// has none.
 func (r *Recorder) Settle() {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.fresh) == 0 {
