@@ -109,10 +109,7 @@ func (l *Layout) Add(name, dtype string, shape ...int) {
 // Alloc returns a zeroed block of the layout's length, aligned to 8 bytes.
 func (l Layout) Alloc() []byte {
 	words := make([]uint64, l.Len/8)
-	if len(words) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), l.Len)
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), l.Len)
 }
 
 // View returns the Batch whose slabs are parts of block, without copying. Numbers are in the machine's
@@ -149,10 +146,7 @@ func (l Layout) View(block []byte) (*Batch, error) {
 }
 
 func view[T float32 | int32 | uint16](part []byte) []T {
-	if len(part) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&part[0])), len(part)/int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(part))), len(part)/int(unsafe.Sizeof(*new(T))))
 }
 
 // NoSeat in Batch.Seat marks a row that need not act.

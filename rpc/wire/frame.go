@@ -73,7 +73,6 @@ func (f *Frame) peek(b []byte) (rest []byte, ok bool, err error) {
 		f.ID = uint32(id)
 		b = b[skip(b):]
 	case f.Kind == Notification && count == 3:
-		f.ID = 0
 	default:
 		return nil, false, badFrame("an array of %d elements that begins with %d, want a request (4 and 0) "+
 			"or a notification (3 and 2)", count, f.Kind)

@@ -34,16 +34,10 @@ func Pack(dst, cells []byte, bits int) {
 
 // Bytes returns the memory of v as bytes, little endian like this machine.
 func Bytes[T ~float32 | ~int32 | ~uint64 | ~uint32 | ~uint16](v []T) []byte {
-	if len(v) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&v[0])), len(v)*int(unsafe.Sizeof(v[0])))
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), len(v)*int(unsafe.Sizeof(*new(T))))
 }
 
 // Words returns the numbers that lie in b, which is aligned to them, in the byte order of this machine.
 func Words[T ~float32 | ~uint16](b []byte) []T {
-	if len(b) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), len(b)/int(unsafe.Sizeof(*new(T))))
+	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(*new(T))))
 }
