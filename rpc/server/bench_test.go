@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bytes"
 	"fmt"
 	"testing"
 
@@ -53,8 +52,7 @@ func benchWire(b *testing.B, address string, game *env.Game, n int) {
 	g, err := c.Open(game.Name, map[string]any{"num_envs": n, "seed": 1})
 	require.NoError(b, err)
 	require.NoError(b, g.CallSlab("reset"))
-	actions := bytes.Repeat([]byte{0xff}, 2*g.Rows)
-	step := quick(b, g, actions)
+	step := quick(b, g)
 	b.ReportAllocs()
 	for b.Loop() {
 		step()
