@@ -45,9 +45,10 @@ type session struct {
 }
 
 var (
-	errClosed = gone(errors.New("the session is closed, since nobody has used it for long or the server ends: open a new one"))
-	errReset  = badRequest(errors.New("no episode has begun: send a reset first"))
-	errDone   = badRequest(errors.New("the episode is over: send a reset to begin the next one"))
+	errClosed = gone(errors.New("the session is closed, since nobody has used it for long or the server ends: " +
+		"open a new one"))
+	errReset = badRequest(errors.New("no episode has begun: send a reset first"))
+	errDone  = badRequest(errors.New("the episode is over: send a reset to begin the next one"))
 )
 
 // close ends the session and its branches. Further calls do nothing.

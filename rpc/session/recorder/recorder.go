@@ -332,10 +332,9 @@ func ReadRecordings(lines []byte, list []int, seats int) (all []Recording, err e
 	for from := json.NewDecoder(bytes.NewReader(lines)); ; {
 		var d Recording
 		err := from.Decode(&d)
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
 		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
 		case err != nil:
 		case !named[d.Game]:
 			err = fmt.Errorf("game %d is not resumed, or has two", d.Game)
