@@ -182,10 +182,13 @@ func (e *Env) finish(w *worker, i int, j *job, before *measures) error {
 			}
 		}
 	}
-	return e.pause(w, i, j)
+	e.show(w, s, sl, i, &j.rows)
+	e.showOpponents(i, out.Opponent)
+	e.showMoves(w, i, out.Moves)
+	return nil
 }
 
-// pause writes what environment i shows at the end of a step, and while answers are waited for in it.
+// pause writes what environment i shows while answers are waited for in its step, or once they are there.
 func (e *Env) pause(w *worker, i int, j *job) error {
 	sl, out := &e.slots[i], j.out
 	if sl.stage == moved {
