@@ -20,9 +20,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import blockyard
 import numpy as np
 from sides.golang import ROOT
+
+import blockyard
 
 EXAMPLES = ROOT / "rpc/python/examples"
 SEVERAL = {
@@ -36,14 +37,10 @@ SINGLE = {
     "PPO over planes": "ppo_masked.py --reward score --max-episode-steps 200",
     "`selfplay`": "selfplay --for 5m",
 }
-ONLY = {
-    "TD on afterstates": "BlockBattle-v0"
-}  # the others have no siblings in its sense
+ONLY = {"TD on afterstates": "BlockBattle-v0"}  # the others have no siblings in its sense
 
 
-def trained(
-    road: str, command: str, game: str, seed: int, out: Path
-) -> tuple[Path, float]:
+def trained(road: str, command: str, game: str, seed: int, out: Path) -> tuple[Path, float]:
     """Return the file of weights of a road, and its processor time in minutes; run it unless that was done."""
     folder = out / game / re.sub(r"\W+", "-", road).strip("-")
     file, cost = (
@@ -66,12 +63,7 @@ def trained(
                 check=True,
             )
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cost.write_text(
-            json.dumps(
-                (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-                / 60
-            )
-        )
+        cost.write_text(json.dumps((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 60))
     return file, float(json.loads(cost.read_text()))
 
 
@@ -83,27 +75,19 @@ def player(file: Path, game: str, several: bool) -> Any:
 
     sys.path.insert(0, str(EXAMPLES))
     with blockyard.make_vec(game, 1) as env:
-        policy = runpy.run_path(str(EXAMPLES / "ppo_masked.py"))["Policy"](
-            env.game_spec, 256
-        )
+        policy = runpy.run_path(str(EXAMPLES / "ppo_masked.py"))["Policy"](env.game_spec, 256)
     policy.load_state_dict(torch.load(file))
 
     def greedy(obs: dict[str, np.ndarray], mask: np.ndarray) -> Any:
         with torch.inference_mode():
-            return (
-                policy(policy.inputs(obs), torch.from_numpy(mask))[0]
-                .logits.argmax(1)
-                .numpy()
-            )
+            return policy(policy.inputs(obs), torch.from_numpy(mask))[0].logits.argmax(1).numpy()
 
     return greedy
 
 
 def main() -> None:
     """Train what is not trained, and print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game", help="id of a game, such as BlockBattle-v0")
     parser.add_argument(
         "--seed",
@@ -139,32 +123,21 @@ def main() -> None:
     with blockyard.make_vec(args.game, 1) as env:
         several, offered = env.game_spec.max_seats > 1, env.game_spec.opponents
     roads = {
-        road: how
-        for road, how in (SEVERAL if several else SINGLE).items()
-        if ONLY.get(road, args.game) == args.game
+        road: how for road, how in (SEVERAL if several else SINGLE).items() if ONLY.get(road, args.game) == args.game
     }
     minutes, players = dict[str, float](), dict[str, Any]()
     for road, command in roads.items():
-        file, minutes[road] = trained(
-            road, command, args.game, args.seed, args.out.resolve()
-        )
+        file, minutes[road] = trained(road, command, args.game, args.seed, args.out.resolve())
         players[road] = player(file, args.game, several)
     if several:
-        rungs = {
-            f"rung {k}: `{blockyard.rungs(args.game)[k - 1]}`": blockyard.rungs(
-                args.game
-            )[k - 1]
-            for k in (1, 5)
-        }
+        rungs = {f"rung {k}: `{blockyard.rungs(args.game)[k - 1]}`": blockyard.rungs(args.game)[k - 1] for k in (1, 5)}
         players |= rungs
     known = ["random", "terms6", *["hand:ply=1"] * several, "hand", "learned"]
     known = [spec for spec in known if spec.split(":")[0] in offered]
     players |= {f"`{spec}`": spec for spec in known}
     rows = list[tuple[str, float, float, float]]()
     if several:
-        found = blockyard.ladder(
-            players, game=args.game, games=args.games, seed=args.ladder_seed
-        )
+        found = blockyard.ladder(players, game=args.game, games=args.games, seed=args.ladder_seed)
         zero = next(one.elo.value for one in found.players if one.name == "`random`")
         rows = [(one.name, *(x - zero for x in one.elo)) for one in found.players]
     else:
@@ -174,19 +147,12 @@ def main() -> None:
             "seed": args.ladder_seed,
             "steps": args.steps,
         }
-        rows = [
-            (name, *blockyard.evaluate(one, **how).mean)
-            for name, one in players.items()
-        ]
-    print(
-        f"| agent | command | CPU minutes | {'Elo above `random`' if several else 'points'} |\n|---|---|---|---|"
-    )
+        rows = [(name, *blockyard.evaluate(one, **how).mean) for name, one in players.items()]
+    print(f"| agent | command | CPU minutes | {'Elo above `random`' if several else 'points'} |\n|---|---|---|---|")
     for name, value, low, high in sorted(rows, key=lambda row: -row[1]):
         digits = 0 if several else 1
         cost = f"`{roads[name]}` | {minutes[name]:.1f}" if name in roads else "| "
-        print(
-            f"| {name} | {cost} | {value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f}) |"
-        )
+        print(f"| {name} | {cost} | {value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f}) |")
 
 
 if __name__ == "__main__":
