@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import resource
 import runpy
 import shlex
 import subprocess
@@ -21,7 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sides import clock
 from sides.golang import ROOT
+from sides.table import lines
 
 import blockyard
 
@@ -37,33 +38,23 @@ SINGLE = {
     "PPO over planes": "ppo_masked.py --reward score --max-episode-steps 200",
     "`selfplay`": "selfplay --for 5m",
 }
-ONLY = {"TD on afterstates": "BlockBattle-v0"}  # the others have no siblings in its sense
 
 
-def trained(road: str, command: str, game: str, seed: int, out: Path) -> tuple[Path, float]:
+def trained(road: str, how: str, game: str, seed: int, out: Path) -> tuple[Path, float]:
     """Return the file of weights of a road, and its processor time in minutes; run it unless that was done."""
     folder = out / game / re.sub(r"\W+", "-", road).strip("-")
-    file, cost = (
-        folder / ("policy.pt" if "planes" in road else "best.safetensors"),
-        folder / "minutes.json",
-    )
+    file, cost = folder / ("policy.pt" if "planes" in road else "best.safetensors"), folder / "minutes.json"
     if not cost.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        script, *options = shlex.split(command)
+        script, *options = shlex.split(how)
         if script == "selfplay":
             words = ["-m", "blockyard", script, game, "--out", str(folder)]
         else:
             words = [str(EXAMPLES / script), "--game", game, "--out", str(file)]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before, command = clock.children_seconds(), [sys.executable, *words, *options, "--seed", str(seed)]
         with (folder / "output.txt").open("w") as log:
-            subprocess.run(
-                [sys.executable, *words, *options, "--seed", str(seed)],
-                stdout=log,
-                stderr=log,
-                check=True,
-            )
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cost.write_text(json.dumps((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / 60))
+            subprocess.run(command, stdout=log, stderr=log, check=True)
+        cost.write_text(json.dumps((clock.children_seconds() - before) / 60))
     return file, float(json.loads(cost.read_text()))
 
 
@@ -89,70 +80,38 @@ def main() -> None:
     """Train what is not trained, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("game", help="id of a game, such as BlockBattle-v0")
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=1,
-        help="seed of every training (default %(default)s)",
-    )
-    parser.add_argument(
-        "--games",
-        type=int,
-        default=100,
-        help="games of every two, or of each (default %(default)s)",
-    )
-    parser.add_argument(
-        "--ladder-seed",
-        type=int,
-        default=960_001,
-        help="seed of these games (default %(default)s)",
-    )
-    parser.add_argument(
-        "--steps",
-        type=int,
-        default=2000,
-        help="actions in a game of one seat (default %(default)s)",
-    )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        default=Path("runs/roads"),
-        help="folder (default %(default)s)",
-    )
+    parser.add_argument("--seed", type=int, default=1, help="seed of every training (default %(default)s)")
+    parser.add_argument("--games", type=int, default=100, help="games of every two, or of each (default %(default)s)")
+    parser.add_argument("--ladder-seed", type=int, default=960_001, help="seed of these games (default %(default)s)")
+    parser.add_argument("--steps", type=int, default=2000, help="actions in a game of one seat (default %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("runs/roads"), help="folder (default %(default)s)")
     args = parser.parse_args()
     with blockyard.make_vec(args.game, 1) as env:
         several, offered = env.game_spec.max_seats > 1, env.game_spec.opponents
-    roads = {
-        road: how for road, how in (SEVERAL if several else SINGLE).items() if ONLY.get(road, args.game) == args.game
-    }
+    roads = dict(SEVERAL if several else SINGLE)
+    if args.game != "BlockBattle-v0":
+        roads.pop("TD on afterstates", None)  # the other games have no siblings in its sense
     minutes, players = dict[str, float](), dict[str, Any]()
     for road, command in roads.items():
         file, minutes[road] = trained(road, command, args.game, args.seed, args.out.resolve())
         players[road] = player(file, args.game, several)
     if several:
-        rungs = {f"rung {k}: `{blockyard.rungs(args.game)[k - 1]}`": blockyard.rungs(args.game)[k - 1] for k in (1, 5)}
-        players |= rungs
+        players |= {f"rung {k}: `{rung}`": rung for k in (1, 5) for rung in blockyard.rungs(args.game)[k - 1 : k]}
     known = ["random", "terms6", *["hand:ply=1"] * several, "hand", "learned"]
     known = [spec for spec in known if spec.split(":")[0] in offered]
     players |= {f"`{spec}`": spec for spec in known}
-    rows = list[tuple[str, float, float, float]]()
+    how = {"game": args.game, "games": args.games, "seed": args.ladder_seed}
     if several:
-        found = blockyard.ladder(players, game=args.game, games=args.games, seed=args.ladder_seed)
-        zero = next(one.elo.value for one in found.players if one.name == "`random`")
-        rows = [(one.name, *(x - zero for x in one.elo)) for one in found.players]
+        found = blockyard.ladder(players, **how).players
+        zero = next(one.elo.value for one in found if one.name == "`random`")
+        rows: list[Any] = [(one.name, *(x - zero for x in one.elo)) for one in found]
     else:
-        how = {
-            "game": args.game,
-            "games": args.games,
-            "seed": args.ladder_seed,
-            "steps": args.steps,
-        }
-        rows = [(name, *blockyard.evaluate(one, **how).mean) for name, one in players.items()]
-    print(f"| agent | command | CPU minutes | {'Elo above `random`' if several else 'points'} |\n|---|---|---|---|")
-    for name, value, low, high in sorted(rows, key=lambda row: -row[1]):
-        digits = 0 if several else 1
-        cost = f"`{roads[name]}` | {minutes[name]:.1f}" if name in roads else "| "
-        print(f"| {name} | {cost} | {value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f}) |")
+        rows = [(name, *blockyard.evaluate(one, steps=args.steps, **how).mean) for name, one in players.items()]
+    cells, form = [], "{:,.0f} ({:,.0f} to {:,.0f})" if several else "{:,.1f} ({:,.1f} to {:,.1f})"
+    for name, *figures in sorted(rows, key=lambda row: -row[1]):
+        cost = (f"`{roads[name]}`", f"{minutes[name]:.1f}") if name in roads else ("", "")
+        cells.append((name, *cost, form.format(*figures)))
+    print(lines(("agent", "command", "CPU minutes", "Elo above `random`" if several else "points"), cells))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Iterable
 
@@ -21,3 +22,9 @@ def process_seconds(pid: int) -> float:
 def seconds(others: Iterable[int]) -> float:
     """Return the CPU seconds of this process and of others together."""
     return time.process_time() + sum(map(process_seconds, others))
+
+
+def children_seconds() -> float:
+    """Return the CPU seconds of the children of this process that have ended, with theirs."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
