@@ -37,13 +37,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from faults.clients import GONE, KEYS
 from faults.proxy import WAYS, Proxy
-from faults.resources import Resources, look, settled
+from faults.resources import Resources, exceeding, look, settled
 from faults.searches import stopping
 from faults.strangers import OPENENV_GAME, tournament, visit, visiting
 
@@ -281,14 +281,14 @@ def run(args: argparse.Namespace) -> bool:
             for door in hosts:
                 visit(door, hosts[door], random.Random(args.seed))
             before = now()
-            say(undisturbed=want, before=asdict(before))
+            say(undisturbed=want, before=before)
             chaos = Chaos(args, server, want, pids)
             with visiting(hosts, args.seed, visits, failures):
                 chaos.run(60 * args.minutes, say)
             failures += late(server, args, say)
             after = settled(now, before)
-            failures += chaos.failures + after.exceeding(before)
-            say(ended=dict(sorted(chaos.ended.items())), after=asdict(after))
+            failures += chaos.failures + exceeding(after, before)
+            say(ended=dict(sorted(chaos.ended.items())), after=after)
     finally:
         shutil.rmtree(parent, ignore_errors=True)
     say(clients=chaos.ended.total(), visits=visits, failures=failures, result="failed" if failures else "passed")

@@ -17,14 +17,14 @@ import os
 import random
 import sys
 import tempfile
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
-from faults.resources import Resources, look, settled
+from faults.resources import Resources, exceeding, look, settled
 
 import blockyard
 from blockyard.single import ENV_IDS
@@ -43,9 +43,7 @@ def play(env: gymnasium.vector.VectorEnv[Any, Any, Any], steps: int = 20, seed: 
 
 def use(way: str, game: str, folder: Path, seed: int) -> None:
     """Use an environment of a game in one way."""
-    options: dict[str, Any] = (
-        {"opponents": "random"} if game in ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0") else {}
-    )
+    options: dict[str, Any] = {}
     if way == "record":
         options["record"] = folder / "games.jsonl"
     if way == "single":
@@ -72,11 +70,8 @@ def use(way: str, game: str, folder: Path, seed: int) -> None:
             env.step(np.full(8, -1))
     elif way == "threads":
         others = [blockyard.make_vec(game, 4, transport="inproc", **options) for _ in range(3)]
-        at_once = [threading.Thread(target=play, args=(other,)) for other in others]
-        for thread in at_once:
-            thread.start()
-        for thread in at_once:
-            thread.join()
+        with ThreadPoolExecutor(len(others)) as at_once:
+            list(at_once.map(play, others))
         for other in others:
             other.close()
     elif way == "fork":
@@ -120,7 +115,7 @@ def main() -> int:
             return 1
         after = settled(now, before)
     print(f"after {rounds} uses: {after}")
-    left = after.exceeding(before)
+    left = exceeding(after, before)
     print("\n".join(left) or "nothing is left")
     return int(bool(left))
 

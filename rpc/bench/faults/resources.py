@@ -2,75 +2,51 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import blockyard
 
 # What may grow: the runtime keeps memory, threads and mappings of its own for later.
-SPARE_MEBIBYTES = 64
-SPARE_MAPPINGS = 64
+SPARE = {"mappings": 64, "mebibytes": 64, "threads": math.inf}
+Resources = dict[str, Any]  # of a server, by name: numbers, and "leftovers", a list of files; see look
 
 
-@dataclass
-class Resources:
-    """The resources of a server, while one session asks for them."""
-
-    sessions: int
-    handles: int
-    envs: int
-    counted: int  # bytes of games and weights
-    goroutines: int
-    files: int  # open descriptors
-    shared: int  # mappings that clients share
-    mappings: int
-    threads: int
-    mebibytes: float  # resident, without shared memory
-    leftovers: list[str]  # files
-
-    def exceeding(self, before: Resources) -> list[str]:
-        """Return what is more than before."""
-        spare = {"mappings": SPARE_MAPPINGS, "mebibytes": SPARE_MEBIBYTES}
-        now, then = asdict(self), asdict(before)
-        more = []
-        for name, value in now.items():
-            if name == "leftovers":
-                more += [f"{path} is left" for path in value if path not in then[name]]
-            elif name != "threads" and value > then[name] + spare.get(name, 0):
-                more.append(f"{name}: {value}, before {then[name]}")
-        return more
+def exceeding(now: Resources, before: Resources) -> list[str]:
+    """Return what is more now than before."""
+    more = [f"{path} is left" for path in now["leftovers"] if path not in before["leftovers"]]
+    for name in now.keys() - {"leftovers"}:
+        if now[name] > before[name] + SPARE.get(name, 0):
+            more.append(f"{name}: {now[name]}, before {before[name]}")
+    return sorted(more)
 
 
 def look(address: str, pid: int, folder: Path, pids: set[int]) -> Resources:
-    """Return the resources of a server, and the files in folder and those that the processes named after themselves."""
+    """Return the resources of a server, while one session asks for them.
+
+    They are also the files in folder, and those that the processes named after themselves.
+    """
     with blockyard.Client(address) as client:
         stats = client.stats()
     proc = Path(f"/proc/{pid}")
     status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
     maps = (proc / "maps").read_text().splitlines()
-
-    def kibibytes(name: str) -> int:
-        return int(status[name].split()[0])
-
+    resident, shared = (int(status[name].split()[0]) for name in ("VmRSS", "RssShmem"))
     left = [str(path) for path in folder.iterdir()]
     for other in ("/tmp", "/dev/shm"):
         left += [os.path.join(other, name) for name in os.listdir(other) if _names(name, pids)]
-    return Resources(
-        sessions=int(stats["sessions"]),
-        handles=int(stats["handles"]),
-        envs=int(stats["envs"]),
-        counted=int(stats["memory"]),
-        goroutines=int(stats["goroutines"]),
-        files=len(list((proc / "fd").iterdir())),
-        shared=sum("memfd:" in line for line in maps),
-        mappings=len(maps),
-        threads=int(status["Threads"]),
-        mebibytes=round((kibibytes("VmRSS") - kibibytes("RssShmem")) / 1024, 1),
-        leftovers=sorted(left),
-    )
+    return {name: int(stats[name]) for name in ("sessions", "handles", "envs", "memory", "goroutines")} | {
+        "files": len(list((proc / "fd").iterdir())),  # open descriptors
+        "shared": sum("memfd:" in line for line in maps),  # mappings that clients share
+        "mappings": len(maps),
+        "threads": int(status["Threads"]),
+        "mebibytes": round((resident - shared) / 1024, 1),  # resident, without shared memory
+        "leftovers": sorted(left),
+    }
 
 
 def _names(name: str, pids: set[int]) -> bool:
@@ -84,6 +60,6 @@ def settled(look: Callable[[], Resources], before: Resources, seconds: float = 6
     end = time.monotonic() + seconds
     while True:
         now = look()
-        if not now.exceeding(before) or time.monotonic() > end:
+        if not exceeding(now, before) or time.monotonic() > end:
             return now
         time.sleep(0.1)

@@ -19,22 +19,22 @@ sys.path.insert(0, str(BENCH))
 import chaos  # noqa: E402
 from faults.clients import choose  # noqa: E402
 from faults.proxy import Proxy  # noqa: E402
-from faults.resources import Resources  # noqa: E402
+from faults.resources import exceeding  # noqa: E402
 
 
-def resources(**more: object) -> Resources:
-    values = dict.fromkeys(("sessions", "handles", "envs", "counted", "goroutines", "files", "shared"), 1)
-    return Resources(**{**values, "mappings": 100, "threads": 5, "mebibytes": 50.0, "leftovers": [], **more})
+def resources(**more: object) -> dict[str, object]:
+    values = dict.fromkeys(("sessions", "handles", "envs", "memory", "goroutines", "files", "shared"), 1)
+    return {**values, "mappings": 100, "threads": 5, "mebibytes": 50.0, "leftovers": [], **more}
 
 
 def test_what_may_grow() -> None:
     before = resources(leftovers=["/tmp/a"])
-    assert resources(threads=50, mebibytes=100, mappings=160, leftovers=["/tmp/a"], files=0).exceeding(before) == []
-    assert resources(files=2, goroutines=3).exceeding(before) == ["goroutines: 3, before 1", "files: 2, before 1"]
-    assert resources(leftovers=["/tmp/b"], mebibytes=200).exceeding(before) == [
-        "mebibytes: 200, before 50.0",
-        "/tmp/b is left",
-    ]
+    grown = resources(threads=50, mebibytes=100, mappings=160, leftovers=["/tmp/a"], files=0)
+    assert exceeding(grown, before) == []
+    more = exceeding(resources(files=2, goroutines=3), before)
+    assert more == ["files: 2, before 1", "goroutines: 3, before 1"]
+    more = exceeding(resources(leftovers=["/tmp/b"], mebibytes=200), before)
+    assert more == ["/tmp/b is left", "mebibytes: 200, before 50.0"]
 
 
 def test_choices_are_legal() -> None:
