@@ -46,11 +46,12 @@ from faults.proxy import WAYS, Proxy
 from faults.resources import Resources, exceeding, look, settled
 from faults.searches import stopping
 from faults.strangers import OPENENV_GAME, tournament, visit, visiting
+from sides.plan import ENV_IDS
 
 from blockyard.transport.server import find_server
 
-ENV_IDS = ("BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0", "WinTetris-v0", "Dropblox-v0")
 KINDS = ("shm", "tls", "socket")
+HTTP = ("openenv", "http", "watch")  # doors of the server
 UNHARMED = ("alone", "stop", "delay")
 FATES = (*UNHARMED, "kill", "stop and kill", "cut", "reset")
 
@@ -63,8 +64,7 @@ class Server:
 
     process: subprocess.Popen[bytes]
     addresses: dict[str, str]
-    folder: Path
-    hosts: dict[str, str]  # of its HTTP doors: HOST:PORT by the name of the door
+    hosts: dict[str, str]  # HOST:PORT of each door of HTTP
     seconds: dict[str, float] = field(default_factory=dict)  # that each kind of client takes undisturbed
 
 
@@ -73,20 +73,18 @@ def serving(folder: Path) -> Iterator[Server]:
     """Run a server on a Unix socket, TCP and TLS in an empty folder; it must end without an error, and tidy up."""
     listen = [f"unix:{folder}/s", "tcp:127.0.0.1:0", "tls:127.0.0.1:0"]
     keys = [f"--cert={KEYS / 'server.pem'}", f"--key={KEYS / 'server.key'}"]
-    doors = [f"--{door}=127.0.0.1:0" for door in ("openenv", "http", "watch")]
-    doors += [f"--game={OPENENV_GAME}", "--opponents=random", "--idle=20s"]
-    doors += ["--hello-timeout=10m"]  # a busy machine may hold up an honest client
-    command = [str(find_server()), "serve", "--parent-death", *(f"--listen={address}" for address in listen), *keys]
-    command += doors
+    how = [f"--game={OPENENV_GAME}", "--opponents=random", "--idle=20s"]
+    how += ["--hello-timeout=10m"]  # a busy machine may hold up an honest client
+    places = [f"--listen={address}" for address in listen] + [f"--{door}=127.0.0.1:0" for door in HTTP]
+    command = [str(find_server()), "serve", "--parent-death", *places, *keys, *how]
     with (folder.parent / "log").open("w+b") as log:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log)
         assert process.stdout is not None
         try:
             ready = json.loads(process.stdout.readline())
             unix, tcp, tls = ready["ready"]
-            hosts = {"openenv": ready["openenv"], "metrics": ready["http"], "watch": ready["watch"]}
-            hosts = {door: url.removeprefix("http://") for door, url in hosts.items()}
-            yield Server(process, {"shm": unix, "tls": tls, "socket": tcp}, folder, hosts)
+            hosts = {door: ready[door].removeprefix("http://") for door in HTTP}
+            yield Server(process, {"shm": unix, "tls": tls, "socket": tcp}, hosts)
         finally:
             process.terminate()
             process.communicate(timeout=60)

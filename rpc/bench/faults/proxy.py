@@ -9,7 +9,6 @@ import random
 import socket
 import struct
 import threading
-from types import TracebackType
 
 # What happens to a connection. A delayed one receives all bytes, but late and in pieces; one that is cut ends in the
 # middle of an answer, and one that is reset does so without the end of a stream.
@@ -44,9 +43,7 @@ class Proxy:
         """Return the proxy."""
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """End all connections and the thread."""
         self._run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -137,13 +137,11 @@ def metrics(host: str, chance: random.Random) -> None:
 
 def watch(host: str, chance: random.Random) -> None:
     """Look at games; who comes too soon after another look comes again."""
-    while True:
-        try:
+    seen = None
+    while seen is None:
+        with suppress(BlockingIOError):
             seen, _ = ask(host, "GET", f"/watch?count={chance.randint(1, 64)}")
-        except BlockingIOError:
-            time.sleep(0.2)
-        else:
-            break
+        time.sleep(0.2)
     assert "games" in seen, seen
 
 
@@ -153,9 +151,8 @@ def page(host: str, chance: random.Random) -> None:
     assert "<table" in text, text[:500]
 
 
-DOORS: dict[str, Callable[[str, random.Random], None]] = {
-    "openenv": openenv, "metrics": metrics, "watch": watch, "tournament": page
-}  # fmt: skip
+DOORS: dict[str, Callable[[str, random.Random], None]]
+DOORS = {"openenv": openenv, "http": metrics, "watch": watch, "tournament": page}
 
 
 def visit(door: str, host: str, chance: random.Random) -> None:
