@@ -32,7 +32,7 @@ JOBS   ?= 2
 # the repository itself; and likewise modules of the Python client's tests.
 LONG := /(compiletest|webtest)\b|blockyard/(env|train/commands|agents/commands|agents/contest/compile.*)$$
 LONG_PYTHON = traps test_bench.py test_chaos.py test_commands.py test_notebook.py test_sixth_game.py test_skills.py \
-  $(addprefix test_,$(addsuffix .py,contest_page docs examples layers machines readme release reproduce sdist site version wheels))
+  $(addprefix test_,$(addsuffix .py,contest_page docs examples layers machines readme release reproduce sdist site wheels))
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14

@@ -44,7 +44,7 @@ var parts = []budget{
 
 // pages are tests of the Python client's folder whose subject is the repository.
 var pages = strings.Fields("test_contest_page.py test_docs.py test_examples.py test_layers.py test_machines.py " +
-	"test_notebook.py test_readme.py test_release.py test_reproduce.py test_sdist.py test_site.py test_skills.py test_version.py test_wheels.py")
+	"test_notebook.py test_readme.py test_release.py test_reproduce.py test_sdist.py test_site.py test_skills.py test_wheels.py")
 
 // helpers are packages for tests of several packages. No program contains them.
 const helpers = "agents/bots/entry/toybot agents/contest/compile/compiletest datasets/program/ops/opstest " +

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import re
 import socket
 import threading
 
@@ -67,3 +68,10 @@ def test_servers_must_play_the_same_game(server: Server, monkeypatch):
         blockyard.make_vec(GAME, 4, address=[server.unix, server.tcp])
     with pytest.raises(blockyard.ProtocolError, match=says):
         blockyard.BlockPool(GAME, 4, 2, address=[server.unix, server.tcp])
+
+
+def test_server_and_client_have_one(server):
+    """The version of both is that of the file VERSION."""
+    with blockyard.connect(server.unix) as client:
+        assert client.server == f"blockyard {blockyard.__version__}"
+    assert re.fullmatch(r"\d+\.\d+\.\d+", blockyard.__version__)
