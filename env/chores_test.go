@@ -22,14 +22,12 @@ func TestOutputsAreNoPackages(t *testing.T) {
 		"history/0_1 rpc/python/build .venv/lib") {
 		write(t, filepath.Join(root, folder, "bot.go"), "package main\n")
 	}
-	_, out := in(t, root, "go", "list", "./...")
-	require.Equal(t, module+"/env\n", out)
+	require.Equal(t, module+"/env\n", in(t, 0, root, "go", "list", "./..."))
 }
 
 // `make test` is everything: no part of it is left to another chore or to CI.
 func TestMakeTestIsEverything(t *testing.T) {
-	status, out := in(t, "..", "make", "-n", "test", "JOBS=1")
-	require.Equal(t, 0, status, out)
+	out := in(t, 0, "..", "make", "-n", "test", "JOBS=1")
 	for _, part := range []string{
 		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck",
 		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "ruff check", "agents sign",
@@ -60,17 +58,16 @@ func write(t *testing.T, path, text string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 }
 
-// in runs a command in a folder, whose programs go first, and returns its exit status and what it printed, without times.
-func in(t *testing.T, root, name string, args ...string) (int, string) {
+// in runs a command in a folder, whose programs go first, wants an exit status of it, and returns what it printed, without
+// times.
+func in(t *testing.T, want int, root, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=", "PATH="+root+":"+os.Getenv("PATH"))
 	out, err := cmd.CombinedOutput()
-	if err != nil {
-		require.IsType(t, new(exec.ExitError), err)
-	}
-	return cmd.ProcessState.ExitCode(), regexp.MustCompile(`\d+ s\b|\d\d:\d\d:\d\d`).ReplaceAllString(string(out), "T")
+	require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s %s: %v\n%s", name, args, err, out)
+	return regexp.MustCompile(`\d+ s\b|\d\d:\d\d:\d\d`).ReplaceAllString(string(out), "T")
 }
 
 // `make test` prints one line for each part when that ends, and at its end how packages ended and the names of what
@@ -83,15 +80,13 @@ func TestPartsOfMakeTest(t *testing.T) {
 		"failing": "exit\n--- FAIL: TestStatus (0.02s)\n    --- FAIL: TestStatus/asked (0.01s)\nFAIL\nFAIL\tb/agents/fleet\t0.4s\nFAIL",
 	})
 	const times = ": T, processor T user and T system"
-	status, printed := in(t, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
-	require.Equal(t, 2, status, printed)
+	printed := in(t, 2, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
 	require.Regexp(t, `^make test: go sign, .*\nmake go`+times+`: FAILED\nmake\S+ \*\*\*.*\nmake sign`+times+`\n`, printed)
 	require.Regexp(t, `(?s)\n== runs/test/go.log\n.*\na lot\n.*\nmake test: failed:\n  go: b/agents/fleet TestStatus TestStatus/asked\n`, printed)
 	require.NotContains(t, printed, "vulnerabilities")
 
 	require.NoError(t, os.Remove(filepath.Join(root, "bad")))
-	status, printed = in(t, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
-	require.Equal(t, 0, status, printed)
+	printed = in(t, 0, root, "make", "test", "CHECKS=go sign", "JOBS=1", "GO=go")
 	require.Regexp(t, `\nmake go`+times+`\nmake sign`+times+`\nok  \tb/env\t1.2s\nmake test: all of go sign passed\nvulnerabilities\n$`, printed)
 }
 
@@ -100,8 +95,7 @@ func TestStepsOfMakeDemo(t *testing.T) {
 	root := repository(t, []string{".ci/part", ".ci/failed", "train/scripts/demo.sh"}, map[string]string{
 		".ci/setup": "", "python": "echo $*", "go": "echo no compiler; exit 3", ".venv/ok": "",
 	})
-	status, printed := in(t, root, "make", "demo", "-o", ".venv/ok", "PY=./python", "GO=./go")
-	require.Equal(t, 2, status, printed)
+	printed := in(t, 2, root, "make", "demo", "-o", ".venv/ok", "PY=./python", "GO=./go")
 	require.Regexp(t, `(?s)\n1 of 5: a policy.*: T, processor T user and T system\n2 of 5: .*: FAILED\n\n== demo-out/steps/selfplay.log\n`+
 		`no compiler\n\nmake demo: failed:\n  selfplay: see demo-out/steps/selfplay.log\n`, printed)
 	require.Contains(t, contents(t, filepath.Join(root, "demo-out/steps/policy.log")), "demo_policy.py --transport socket")
@@ -114,8 +108,7 @@ func TestMakeQuick(t *testing.T) {
 			printf '%s\n' 'fmt x/webtest x/viewer' 'x/compiletest fmt x/c' 'fmt blockyard/env/vec' 'fmt blockyard/env'; else echo "$*"; fi`,
 		"python": `echo "$*"`, ".venv/test": "",
 	})
-	status, printed := in(t, root, "make", "-s", "quick", "-o", ".venv/test", "PY=./python", "GO=./go")
-	require.Equal(t, 0, status, printed)
+	printed := in(t, 0, root, "make", "-s", "quick", "-o", ".venv/test", "PY=./python", "GO=./go")
 	require.Regexp(t, `(?m)^test -p \d+ -vet=off -short blockyard/env/vec\n-m pytest .*=rpc/python/tests/traps .*rpc/python/tests$`, printed)
 }
 
@@ -131,8 +124,7 @@ func TestNamesOfWhatFailed(t *testing.T) {
 		"=== RUN   TestA\n--- PASS: TestA (0.00s)\nPASS\n": "",
 	} {
 		write(t, log, text)
-		_, printed := in(t, "..", ".ci/failed", log)
-		require.Equal(t, want, printed, text)
+		require.Equal(t, want, in(t, 0, "..", ".ci/failed", log), text)
 	}
 }
 
@@ -153,9 +145,7 @@ func TestFlaky(t *testing.T) {
 	})
 	flaky := func(args string, want int, says ...string) {
 		t.Helper()
-		all := strings.Fields(".ci/flaky --python ./python --loops 1 " + args)
-		status, printed := in(t, root, "python3", all...)
-		require.Equal(t, want, status, printed)
+		printed := in(t, want, root, "python3", strings.Fields(".ci/flaky --python ./python --loops 1 "+args)...)
 		for _, text := range says {
 			require.Contains(t, printed, text)
 		}
@@ -242,8 +232,8 @@ func TestSetup(t *testing.T) {
 				}
 			}
 			write(t, filepath.Join(bin, "id"), "#!/bin/sh\necho "+id[0])
-			status, printed := in(t, "..", "env", slices.Concat([]string{"-i", "PATH=" + bin}, id[1:], []string{".ci/setup", c.goal})...)
-			require.Equal(t, c.status, status, printed)
+			words := slices.Concat([]string{"-i", "PATH=" + bin}, id[1:], []string{".ci/setup", c.goal})
+			printed := in(t, c.status, "..", "env", words...)
 			for _, text := range c.says {
 				require.Contains(t, printed, text)
 			}

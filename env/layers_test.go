@@ -173,14 +173,10 @@ func foreign(dep string) bool {
 // fits reports whether a folder is one of patterns, with a space between them: "env" is env alone, "env/..." it and all
 // that is below.
 func fits(folder, patterns string) bool {
-	return slices.ContainsFunc(strings.Fields(patterns), func(p string) bool { return matches(folder, p) })
-}
-
-func matches(folder, pattern string) bool {
-	if root, ok := strings.CutSuffix(pattern, "/..."); ok {
-		return within(folder, root)
-	}
-	return folder == pattern
+	return slices.ContainsFunc(strings.Fields(patterns), func(p string) bool {
+		root, below := strings.CutSuffix(p, "/...")
+		return folder == root || below && within(folder, root)
+	})
 }
 
 // within reports whether folder is root or below it.

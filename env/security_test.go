@@ -114,16 +114,15 @@ func TestKnownVulnerabilitiesAreFound(t *testing.T) {
 	const none, unreached = "No vulnerabilities found", "vulnerabilities were NOT checked: https://vuln.go.dev cannot be reached"
 	for _, c := range []struct {
 		setting, flags string
-		passes         bool
+		status         int
 		says           string
 	}{
-		{"VULNDB=file://" + bad, "", false, "GO-2026-9999"}, {"VULNDB=file://" + good, "", true, none},
-		{"VULNDB=file://" + good, "--require", true, none}, {"HTTPS_PROXY=http://127.0.0.1:1", "", true, unreached},
-		{"HTTPS_PROXY=http://127.0.0.1:1", "--require", false, unreached},
+		{"VULNDB=file://" + bad, "", 3, "GO-2026-9999"}, {"VULNDB=file://" + good, "", 0, none},
+		{"VULNDB=file://" + good, "--require", 0, none}, {"HTTPS_PROXY=http://127.0.0.1:1", "", 0, unreached},
+		{"HTTPS_PROXY=http://127.0.0.1:1", "--require", 1, unreached},
 	} {
-		status, printed := in(t, "..", "env", strings.Fields(c.setting+" .ci/vulncheck "+c.flags+" ./rpc/wire")...)
-		require.Equal(t, c.passes, status == 0, printed)
-		require.Contains(t, printed, c.says)
+		words := strings.Fields(c.setting + " .ci/vulncheck " + c.flags + " ./rpc/wire")
+		require.Contains(t, in(t, c.status, "..", "env", words...), c.says)
 	}
 	require.Contains(t, contents(t, ".ci/release"), `".ci/vulncheck", "--require"`)
 }
