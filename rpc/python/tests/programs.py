@@ -38,9 +38,9 @@ def run(*command: str | Path, cwd: str | Path | None = None, env: dict[str, str]
     return subprocess.CompletedProcess(words, status, out, err)
 
 
-def printed(*command: str | Path, cwd: str | Path | None = None, env: dict[str, str] | None = None) -> str:
+def printed(*command: str | Path, **how: Any) -> str:
     """Return what a program prints that ends well."""
-    done = run(*command, cwd=cwd, env=env)
+    done = run(*command, **how)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

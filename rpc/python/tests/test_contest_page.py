@@ -6,10 +6,9 @@ import json
 import re
 import shlex
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
+import programs
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -20,10 +19,8 @@ def run(command: str, tmp_path: Path) -> str:
     """Run a command of the page in the root of the checkout, with its files in tmp_path."""
     words = [word.replace("mine.safetensors", f"{tmp_path}/mine.safetensors") for word in shlex.split(command)]
     words = [f"{tmp_path}/{word.split('bin/')[1]}" if re.match(r"(\./)?bin/", word) else word for word in words]
-    words[:1] = [sys.executable] if words[0] == "python" else [sys.executable, "-m", "blockyard"]
-    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-    return done.stdout
+    words[:1] = [] if words[0] == "python" else ["-m", "blockyard"]
+    return programs.printed(*words, cwd=ROOT, timeout=600)
 
 
 @pytest.mark.slow
@@ -53,9 +50,8 @@ def test_a_policy_as_it_is(tmp_path):
     code += "\n\ndef illegal(obs, mask):\n    return (~mask).argmax(1)\n"
     (tmp_path / "mine.py").write_text(code, encoding="utf-8")
 
-    def played(command: str, **keys: Any) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-m", "blockyard", *shlex.split(command)]
-        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False, **keys)
+    def played(command: str) -> subprocess.CompletedProcess[str]:
+        return programs.run("-m", "blockyard", *shlex.split(command), cwd=tmp_path)
 
     bot, host, arena = re.findall(r"^    blockyard (.*)", section, re.M)
     assert "distinct games: 2 of 2" in played(host).stdout
@@ -64,13 +60,13 @@ def test_a_policy_as_it_is(tmp_path):
     assert "not taking part" not in out, out
     same = played("arena blockbattle --a mine.py:lowest --b first --games 2 --json")
     assert json.loads(same.stdout)["players"][0]["draws"] == 2, same.stdout + same.stderr
-    assert played(bot, input="").returncode == 0
+    assert played(bot).returncode == 0
     for agent, want in {
         "mine.py:nothing": "policy mine.py:nothing: mine.py has no function nothing",
         "none.py:make": "policy none.py:make: there is no file none.py",
         "policy:mine.txt": "policy mine.txt: want FILE.py:NAME, a .zip of MaskablePPO.save, or an .onnx",
     }.items():
-        failed = played(f"bot blockbattle --agent {agent}", input="")
+        failed = played(f"bot blockbattle --agent {agent}")
         assert (failed.returncode, failed.stderr.splitlines()[0]) == (1, want)
     lost = played("host blockbattle --bot mine.py:illegal --bot first --games 2").stdout
     assert "which is not legal: choose among the" in lost

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
+import programs
 import pytest
 
 import blockyard
@@ -19,11 +19,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def hatchling(folder, target, **env):
     """Build a target in a folder; return the exit status, the output and the files in dist."""
-    command = [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder / "dist")]
     kept = {name: value for name, value in os.environ.items() if name != "BLOCKYARD_BUILD_SERVER"}
-    done = subprocess.run(
-        command, cwd=folder, env={**kept, **env}, capture_output=True, text=True, check=False, timeout=600
-    )
+    command = ["-m", "hatchling", "build", "-t", target, "-d", folder / "dist"]
+    done = programs.run(*command, cwd=folder, env={**kept, **env}, timeout=600)
     return done.returncode, done.stdout + done.stderr, sorted((folder / "dist").glob("*"))
 
 
@@ -33,8 +31,7 @@ def sources(tmp_path_factory):
     if shutil.which("go") is None:
         pytest.skip("a source distribution is made with Go")
     folder = tmp_path_factory.mktemp("sdist")
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=600)
+    programs.printed("-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT, timeout=600)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         archive.extractall(folder, filter="data")
     return next(path for path in folder.iterdir() if path.is_dir())

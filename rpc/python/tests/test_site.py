@@ -12,6 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import griffe
+import programs
 import pytest
 
 import blockyard
@@ -31,10 +32,8 @@ ADAPTERS = ("sb3", "sb3_afterstates", "pettingzoo", "torchrl", "rllib", "trl")
 def site(tmp_path_factory):
     """The built site."""
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-d", str(folder)]
-    env = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, cwd=HERE, env=env, capture_output=True, text=True, check=False, timeout=1500)
-    assert done.returncode == 0, done.stdout + done.stderr
+    how = {"cwd": HERE, "env": {**os.environ, "NO_MKDOCS_2_WARNING": "1"}, "timeout": 1500}
+    programs.printed("-m", "mkdocs", "build", "--strict", "--quiet", "-d", folder, **how)
     return folder
 
 
@@ -154,13 +153,14 @@ def test_every_public_name_is_on_one_page_of_the_reference(site):
 
 
 def undocumented(names, root: griffe.Module) -> list[str]:
-    """Return the public names of a module, and of its classes, that have no documentation."""
+    """Return the attributes and methods of classes of a module that have no documentation.
+
+    Of functions and classes, test_public_names_have_a_sentence wants a sentence.
+    """
     found = []
     for name in names:
         target = root[name]
         target = target.final_target if target.is_alias else target
-        if target.docstring is None and not target.is_attribute:
-            found.append(name)
         if not target.is_class:
             continue
         described = set()  # by the Attributes of the class and of what it inherits from
@@ -179,7 +179,7 @@ THEIRS = {"metadata", "render_mode", "closed", "num_envs", "agents", "possible_a
           "batch_locked", "observation_spec", "action_spec", "reward_spec", "full_done_spec"}  # fmt: skip
 
 
-def test_every_public_name_has_documentation():
+def test_every_attribute_has_documentation():
     package = griffe.load("blockyard", search_paths=[str(HERE)])
     assert undocumented(set(blockyard.__all__) - {"AutoresetMode"}, package) == []
     for module in ADAPTERS:
@@ -194,7 +194,7 @@ def test_silence_is_found(tmp_path):
         '"""A module."""\nclass A:\n    """A class.\n\n    Attributes:\n        x: this.\n    """\n'
         "    def __init__(self):\n        self.x = 1\n        self.y = 1\n    def f(self): pass\ndef g(): pass\n"
     )
-    assert undocumented(["A", "g"], griffe.load("silent", search_paths=[str(tmp_path)])) == ["A.y", "A.f", "g"]
+    assert undocumented(["A", "g"], griffe.load("silent", search_paths=[str(tmp_path)])) == ["A.y", "A.f"]
 
 
 def tracked() -> list[str]:
