@@ -1,11 +1,10 @@
 """Checks of users' arguments, such as seeds, and their conversion to what the server expects."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, SupportsIndex
 
 import numpy as np
-from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from ..errors import IllegalActionError
@@ -57,32 +56,36 @@ def one_of(name: str, value: object, names: Sequence[str]) -> str:
     return value
 
 
-def autoreset(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return an autoreset mode given as the enum, its value or its name."""
-    for known in AutoresetMode:
-        if mode in (known, known.value, known.name):
-            return known
-    raise ValueError(f"autoreset_mode {mode!r:.100}: want one of {[m.value for m in AutoresetMode]}")
+def reset_options(
+    options: Mapping[str, Any] | None, games: int, rows_per_game: int, width: int
+) -> tuple[Games, tuple[NDArray[np.uint8], NDArray[np.uint32]] | None]:
+    """Return the games that reset selects, and the states that some begin with: uint8 (n, width), and these n games."""
+    given = dict(options or {})
+    mask, states = given.pop("reset_mask", None), given.pop("state", None)
+    if given:
+        raise ValueError(f"options: unknown {sorted(given)}; the options are 'reset_mask' and 'state'")
+    chosen = None if mask is None else _reset_mask(mask, games, rows_per_game)
+    return chosen, None if states is None else _reset_states(states, chosen, games, width)
 
 
-def reset_mask(mask: object, rows: int, rows_per_game: int) -> NDArray[np.bool_]:
+def _reset_mask(mask: object, games: int, rows_per_game: int) -> NDArray[np.bool_]:
     """Return the games that a reset mask, bool (rows,), selects with all of their rows: bool (games,)."""
     if not isinstance(mask, np.ndarray):
         raise TypeError(f"options['reset_mask']: want a numpy array, got {type(mask).__name__}")
     if mask.dtype != np.bool_:
         raise TypeError(f"options['reset_mask']: want dtype bool, got {mask.dtype}")
-    if mask.shape != (rows,):
-        raise ValueError(f"options['reset_mask']: want shape ({rows},), got {mask.shape}")
+    if mask.shape != (games * rows_per_game,):
+        raise ValueError(f"options['reset_mask']: want shape ({games * rows_per_game},), got {mask.shape}")
     if not mask.any():
         raise ValueError("options['reset_mask']: want at least one True")
-    games = mask.reshape(-1, rows_per_game)
-    if len(partly := np.flatnonzero((games != games[:, :1]).any(axis=1))):
+    by_game = mask.reshape(games, -1)
+    if len(partly := np.flatnonzero((by_game != by_game[:, :1]).any(axis=1))):
         want = f"want all {rows_per_game} rows of a game or none"
         raise ValueError(f"options['reset_mask']: it selects only some rows of game {partly[0]}, {want}")
-    return np.ascontiguousarray(games[:, 0])
+    return np.ascontiguousarray(by_game[:, 0])
 
 
-def reset_states(
+def _reset_states(
     states: Sequence[bytes | NDArray[np.uint8] | None] | NDArray[np.uint8], chosen: Games, games: int, width: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
     """Return the states that reset begins with, uint8 (n, width), and their n games: chosen ones that have a state."""

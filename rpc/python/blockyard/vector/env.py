@@ -11,17 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, on_error, plain
-from ..formats.arguments import (
-    Ids,
-    Seed,
-    check_seed,
-    check_seeds,
-    game_ids,
-    game_name,
-    positive,
-    reset_mask,
-    reset_states,
-)
+from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, positive, reset_options
 from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Policy
@@ -162,12 +152,8 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
             BadStateError: an array is not a state of this game; the games have begun as by default.
         """
         self.engine.check("reset")
-        seeds, given = check_seeds(seed, self.num_games), dict(options or {})
-        mask, states = given.pop("reset_mask", None), given.pop("state", None)
-        if given:
-            raise ValueError(f"options: unknown {sorted(given)}; the options are 'reset_mask' and 'state'")
-        chosen = None if mask is None else reset_mask(mask, self.num_envs, self.rows_per_game)
-        put = None if states is None else reset_states(states, chosen, self.num_games, self._batch.handle.state_len)
+        seeds, state_len = check_seeds(seed, self.num_games), self._batch.handle.state_len
+        chosen, put = reset_options(options, self.num_games, self.rows_per_game, state_len)
         super().reset(seed=seed if isinstance(seed, int) else None)
         shown = self.engine.reset(seeds, chosen)
         if put is not None and len(put[1]):

@@ -10,19 +10,7 @@ from typing import Any, get_args
 from gymnasium.vector import AutoresetMode
 
 from ..errors import RequestError
-from ..formats.arguments import (
-    Actions,
-    Illegal,
-    Reward,
-    Rows,
-    Seed,
-    Transport,
-    autoreset,
-    integer,
-    one_of,
-    positive,
-    seconds,
-)
+from ..formats.arguments import Actions, Illegal, Reward, Rows, Seed, Transport, integer, one_of, positive, seconds
 from ..formats.opponents import Opponents
 from ..transport.address import Address, Tls
 from ..transport.healing import Healing
@@ -113,7 +101,10 @@ class Options:
     @property
     def mode(self) -> AutoresetMode:
         """When a game that ended is reset."""
-        return autoreset(self.autoreset_mode)
+        for known in AutoresetMode:
+            if self.autoreset_mode in (known, known.value, known.name):
+                return known
+        raise ValueError(f"autoreset_mode {self.autoreset_mode!r:.100}: want one of {[m.value for m in AutoresetMode]}")
 
     @property
     def healing(self) -> Healing | None:
