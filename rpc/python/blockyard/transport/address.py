@@ -79,11 +79,8 @@ class Address:
             if not hasattr(socket, "AF_UNIX"):
                 raise OSError("this Python has no Unix sockets; let the server listen on tcp:127.0.0.1:PORT")
             sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            try:
+            with on_error(sock.close):
                 sock.connect(self.path)
-            except OSError:
-                sock.close()
-                raise
         else:
             sock = socket.create_connection((self.host, self.port), patience)
             sock.settimeout(None)

@@ -91,7 +91,8 @@ class Journal:
         """Let the server play steps again, as many games at a time as fit into one message."""
         if not steps:
             return
-        steps = [step._replace(moves=_padded(step.moves)) for step in steps]
+        width = MOVES if steps[0].moves.shape[1] else 0
+        steps = [s._replace(moves=np.pad(s.moves, ((0, 0), (0, width - s.moves.shape[1])))) for s in steps]
         log = Steps(*map(np.concatenate, zip(*steps, strict=True)))
         log = log.some(np.argsort(log.games, kind="stable"))  # those of one game stay in their order
         counts = np.bincount(log.games, minlength=len(self.lengths))
@@ -104,7 +105,3 @@ class Journal:
                 ids, lengths = np.arange(first, last, dtype="<u4"), counts[first:last].astype("<u4")
                 moves = log.moves[rows].tobytes()
                 part.call("replay", ids.tobytes(), lengths.tobytes(), log.actions[rows].tobytes(), moves)
-
-
-def _padded(moves: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    return np.pad(moves, ((0, 0), (0, MOVES - moves.shape[1]))) if moves.shape[1] else moves

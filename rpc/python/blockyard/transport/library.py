@@ -6,6 +6,7 @@ import os
 import struct
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +59,9 @@ def library(build: bool = False) -> Library:
 
 def available() -> bool:
     """Whether the server can run in this process: its library is there, or can be built, and loads."""
-    try:
-        library()
-    except (ServerNotFoundError, ServerStartError, ForkError):
-        return False
-    return True
+    with suppress(ServerNotFoundError, ServerStartError, ForkError):
+        return bool(library())
+    return False
 
 
 class LibrarySocket:

@@ -163,12 +163,10 @@ class StepMemory:
         return cls(handle, arrays)
 
     @classmethod
-    def separate(cls, handle: Handle, data: bytes = b"") -> StepMemory:
-        """Return memory, of these bytes, with an array of its own for each field: whoever keeps one keeps no other."""
+    def separate(cls, handle: Handle) -> StepMemory:
+        """Return memory with an array of its own for each field: whoever keeps one keeps no other."""
         self = cls.over_arrays(handle, {})
         self.pooled = True
-        if data:
-            self.fill(data)
         return self
 
     def fill(self, data: bytes | memoryview) -> None:

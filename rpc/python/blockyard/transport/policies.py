@@ -44,14 +44,14 @@ class Policies:
         if same := sorted(self._known.keys() & specs):
             raise ValueError(f"opponents: {same[0]!r} is a policy and a spec; give the policy another name, as .name")
 
-    def use(self, policies: Mapping[str, Policy], only: bool = False) -> None:
-        """Let these play later episodes; the others of now leave, or with only are forgotten."""
+    def use(self, policies: Mapping[str, Policy]) -> None:
+        """Let these play later episodes; the others of now leave."""
         for name, policy in policies.items():
             try:
                 self._known[name] = weakref.ref(policy)
             except TypeError:
                 self._known[name] = None
-        self._leaving = set() if only else self.by_name.keys() - policies.keys()
+        self._leaving = self.by_name.keys() - policies.keys()
         kept = {name: self.by_name[name] for name in self._leaving}
         self.by_name = kept | dict(policies)
 

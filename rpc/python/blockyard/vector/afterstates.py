@@ -39,10 +39,9 @@ class AfterstateBatch(Batch):
     Candidates come first: of k in a row, the indices below k are legal.
     """
 
-    _decision: Obs | None = None  # the observation before the step; only with SAME_STEP
-
     def __init__(self, spec: GameSpec, handle: Handle, options: Options) -> None:
         super().__init__(spec, handle, options)
+        self._decision: Obs = {}  # the observation before the step; only with SAME_STEP
         self.choices = next(f.shape[1] for f in handle.fields if f.name == "candidate")
 
     def observation_space(self) -> spaces.Dict:
@@ -106,19 +105,17 @@ class AfterstateBatch(Batch):
 
     def _add_final(self, infos: Infos, ended: NDArray[np.bool_], finals: Callable[[], Finals]) -> None:
         """Add ends with what rows saw before the last action, since a position at the end has no candidates."""
-        assert self._decision is not None
-        rows, decision = self.rows_of(ended), self._decision
-        last = {f"decision_{key}": array[rows] for key, array in decision.items()}
+        rows = self.rows_of(ended)
+        last = {key: array[rows] for key, array in self._decision.items()}
         super()._add_final(infos, ended, lambda: finals() | last)
 
     def _final_obs(self, final: Finals, rows: NDArray[np.bool_]) -> NDArray[np.object_]:
-        last = {key[len("decision_") :]: array for key, array in final.items() if key.startswith("decision_")}
         out = np.full(self.num_envs, None, object)
         for k, row in enumerate(np.flatnonzero(rows)):
-            out[row] = {key: array[k] for key, array in last.items()}
+            out[row] = {key: final[key][k] for key in self._decision}
         return out
 
     def _final_masks(self, final: Finals, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
         masks = np.zeros((self.num_envs, self.choices), np.bool_)
-        masks[:, 0], masks[rows] = True, final["decision_mask"]
+        masks[:, 0], masks[rows] = True, final["mask"]
         return masks

@@ -163,8 +163,8 @@ class Batch:
         return self.observation(self.current), self.infos(self.current, rows)
 
     def rows_of(self, per_game: NDArray[Any]) -> NDArray[Any]:
-        """Return the entry of each row's game."""
-        return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game)
+        """Return the entry of each row's game, of an array whose first axis is games."""
+        return per_game if self.rows_per_game == 1 else per_game.repeat(self.rows_per_game, axis=0)
 
     def own_index(self, memory: StepMemory) -> Index:
         """Return the index of each row's seat in flattened arrays of (games, seats); None if it never changes."""
@@ -183,11 +183,6 @@ class Batch:
     def per_row(self, per_seat: NDArray[Any], index: Index) -> NDArray[Any]:
         """Return each row's entry of an array of (games, seats)."""
         return per_seat[:, self.players].reshape(-1) if index is None else per_seat.take(index)
-
-    def _opponents(self, numbers: NDArray[np.uint16]) -> NDArray[np.uint16]:
-        """Return each row's entry of the opponents of games, uint16 (games, seats): those of the server's seats."""
-        mine = numbers[:, self.others]
-        return mine if self.rows_per_game == 1 else mine.repeat(self.rows_per_game, axis=0)
 
     def complete(self, memory: StepMemory, reset: bool) -> NDArray[np.bool_]:
         """Give every row that need not act one legal action, id 0, and return which rows must act.
@@ -220,7 +215,7 @@ class Batch:
             infos.put("illegal", memory.illegal.copy() if memory.pooled else memory.illegal, valid)
         infos.put("score", score.copy() if memory.pooled else score, valid)
         if self.others is not None:
-            opponents = self._opponents(memory.arrays["opponent"])
+            opponents = self.rows_of(memory.arrays["opponent"][:, self.others])
             infos.put("opponent", opponents.copy() if memory.pooled else opponents, valid)
         if (place := self.places(memory)) is not None:
             infos.put("rung", self.rows_of(place), valid)
@@ -261,7 +256,7 @@ class Batch:
         infos.put("score", score * ~rows, self._all)
         if self.others is not None:
             opponents = np.zeros_like(infos["opponent"])
-            opponents[rows] = self._opponents(final["opponents"].reshape(-1, self.seats))
+            opponents[rows] = self.rows_of(final["opponents"].reshape(-1, self.seats)[:, self.others])
             last.put("opponent", opponents, rows)
         infos.put_lazy("final_obs", lambda: self._final_obs(final, rows), rows)
         infos.put("final_info", last, rows)

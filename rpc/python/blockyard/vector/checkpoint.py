@@ -38,16 +38,12 @@ def _saved(part: SocketTransport, weights: dict[str, bytes]) -> Part:
     return saved
 
 
+@reading("what it says of its games")
 def resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     """Continue the games of a checkpoint in environments whose games follow one another.
 
     Raise CheckpointError if they do not fit, or the server refuses them.
     """
-    with reading("what it says of its games"):
-        _resume(engines, data)
-
-
-def _resume(engines: Sequence[Engine], data: Checkpoint) -> None:
     for name, have, want in (
         ("game", data.game, engines[0].spec.name),
         ("num_envs", data.games, sum(engine.batch.num_games for engine in engines)),

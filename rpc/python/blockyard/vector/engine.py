@@ -14,7 +14,6 @@ from ..formats.opponents import Opponents, OpponentStats
 from ..rendering.human import Display
 from ..rendering.svg import Svg
 from ..transport.memory import StepMemory
-from ..transport.over_socket import Finals
 from .afterstates import AfterstateBatch
 from .batch import Batch, Index, Obs, Rows, StepResult
 from .opening import Opening
@@ -129,10 +128,7 @@ class Engine:
     def finish(self, memory: StepMemory, before: Index) -> StepResult:
         """Return what a step into memory returns; before as :meth:`prepare` returned it."""
         self.show(memory)
-        return self.batch.result(memory, before, self._acted, self._finals)
-
-    def _finals(self) -> Finals:
-        return self.transport.finals(self.batch.memory)
+        return self.batch.result(memory, before, self._acted, lambda: self.transport.finals(memory))
 
     def next_memory(self) -> StepMemory:
         """Return memory for the next position; the same again until :meth:`take` gets it."""

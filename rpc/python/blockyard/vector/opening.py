@@ -72,9 +72,9 @@ class Opening:
         return games <= FEW and self._healing is None and o.timeout == Options.timeout and library.available()
 
     def _open_shard(self, session: Session, games: int, start: int) -> SocketTransport:
-        if self._healing is None:
-            return self._open(session, games, start)
         inner = self._open(session, games, start)
+        if self._healing is None:
+            return inner
         # Games that are resumed have the opponents of their checkpoint, so they are opened with some without weights.
         some = Lineup({seat: [("random", 1.0)] for seat in self.lineup.wire})
 

@@ -161,7 +161,7 @@ class OpponentSeats:
         }
         self.lineup = Lineup(wire, {}, dict(self._names), {}, head.get("curriculum"))
         now, mine = set(map(policy_name, self.lineup.entries)), self.policies.by_name
-        self.policies.use({name: mine[name] for name in mine.keys() & {*saved["policies"], *now}}, only=True)
+        self.policies.by_name = {name: mine[name] for name in mine.keys() & {*saved["policies"], *now}}
         self.policies.use({name: policy for name, policy in self.policies.by_name.items() if name in now})
         self.policy = Lineup({0: [(head["policy"], 1.0)]}) if head["policy"] else None
         self.keep_weights()
