@@ -1,6 +1,6 @@
 """Use environments in this process in every way, for a long time, and check that nothing is left of them.
 
-    python rpc/bench/mixed.py [--minutes 60] [--pause 0] [--seed 1]
+    python rpc/bench/mixed.py [--minutes 60] [--seed 1]
 
 Each round opens an environment of a game drawn at random over transport="inproc" and uses it in one of the ways of
 USES: steps, rollouts, snapshots, checkpoints that are resumed, clones, records, calls that fail, threads, a forked
@@ -88,7 +88,6 @@ def main() -> int:
     """Return 1 if something is left."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60, help="how long (60)")
-    parser.add_argument("--pause", type=float, default=0, help="seconds between two uses (0)")
     parser.add_argument("--seed", type=int, default=1, help="of the choice of games and ways (1)")
     args = parser.parse_args()
     rng, rounds, begun = random.Random(args.seed), 0, time.monotonic()
@@ -109,7 +108,6 @@ def main() -> int:
             for file in folder.iterdir():
                 file.unlink()
             rounds += 1
-            time.sleep(args.pause)
         if before is None:
             print("too short: not one use in every way before the first look", file=sys.stderr)
             return 1

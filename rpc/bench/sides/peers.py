@@ -17,29 +17,23 @@ class Peer:
     """Another library that is measured.
 
     Attributes:
-        side: the worker that steps it.
         adapter: its module in ``adapters``.
         pinned: the packages that it needs.
     """
 
-    side: str
     adapter: str
     pinned: tuple[str, ...]
 
 
 PEERS = {
-    peer.side: peer
-    for peer in (
-        Peer("envpool", "envpool_side", ("envpool==1.2.5", "gymnasium==1.4.0", "numpy==2.4.6")),
-        Peer(
-            "pufferlib",
-            "puffer_side",
-            ("numpy==1.26.4", "gymnasium==0.29.1", "gym==0.23.1", "setuptools==80.9.0", "Cython==3.3.1", "pip==26.0"),
-        ),
-        Peer("jumanji", "jumanji_side", ("jumanji==1.1.2", "jax==0.10.2")),
-        Peer("tetris-gymnasium", "gym", ("tetris-gymnasium==0.3.1", "gymnasium==1.4.0")),
-    )
-}
+    "envpool": Peer("envpool_side", ("envpool==1.2.5", "gymnasium==1.4.0", "numpy==2.4.6")),
+    "pufferlib": Peer(
+        "puffer_side",
+        ("numpy==1.26.4", "gymnasium==0.29.1", "gym==0.23.1", "setuptools==80.9.0", "Cython==3.3.1", "pip==26.0"),
+    ),
+    "jumanji": Peer("jumanji_side", ("jumanji==1.1.2", "jax==0.10.2")),
+    "tetris-gymnasium": Peer("gym", ("tetris-gymnasium==0.3.1", "gymnasium==1.4.0")),
+}  # by the side that steps it, see Entrant
 
 
 def python(peer: Peer, uv: Sequence[str] = (sys.executable, "-m", "uv")) -> list[str]:

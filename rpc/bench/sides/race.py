@@ -122,14 +122,9 @@ def race(
         for ident, e in turns:
             with kept(e):
                 if e.error is None:
-                    one_burst(e, ident, workers[e.side])
+                    answer = workers[e.side].ask(do="burst", id=ident, steps=e.steps)
+                    e.wall.append(answer["wall"] / answer["steps"])
+                    e.cpu.append(answer["cpu"] / answer["steps"])
+                    if e.trips:
+                        e.trip.append(median(workers[e.side].ask(do="trips", id=ident, steps=_TRIPS)["wall"]))
             tick()
-
-
-def one_burst(e: Entrant, ident: int, worker: Asked) -> None:
-    """Measure one burst of an entrant."""
-    answer = worker.ask(do="burst", id=ident, steps=e.steps)
-    e.wall.append(answer["wall"] / answer["steps"])
-    e.cpu.append(answer["cpu"] / answer["steps"])
-    if e.trips:
-        e.trip.append(median(worker.ask(do="trips", id=ident, steps=_TRIPS)["wall"]))

@@ -53,17 +53,14 @@ class Worker:
         silent.cancel()
         if not line:
             late = time.monotonic() - begun >= self.patience
-            raise WorkerError(f"silent for {self.patience:g} s" if late else f"the process ended ({self._status()})")
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(5)
+            ended = f"the process ended (exit status {self._process.returncode})"
+            raise WorkerError(f"silent for {self.patience:g} s" if late else ended)
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             raise WorkerError(reply["error"])
         return reply
-
-    def _status(self) -> str:
-        try:
-            return f"exit status {self._process.wait(5)}"
-        except subprocess.TimeoutExpired:
-            return "still running"
 
     def close(self) -> None:
         """Close its standard input, on which it exits, and wait."""

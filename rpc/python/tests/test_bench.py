@@ -194,7 +194,7 @@ def test_what_cannot_be_installed_is_told(tmp_path: Path) -> None:
     uv.write_text("#!/bin/sh\necho 'ERROR: no wheel here' >&2\necho 'note: a hint' >&2\nexit 3\n")
     uv.chmod(0o755)
     with pytest.raises(peers.InstallError, match="ERROR: no wheel here"):
-        peers.python(peers.Peer("peer", "x", ("x==1",)), [str(uv)])
+        peers.python(peers.Peer("x", ("x==1",)), [str(uv)])
 
 
 def test_a_run_of_a_moment(program: Path, tmp_path: Path) -> None:
