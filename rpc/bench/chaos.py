@@ -55,8 +55,6 @@ HTTP = ("openenv", "http", "watch")  # doors of the server
 UNHARMED = ("alone", "stop", "delay")
 FATES = (*UNHARMED, "kill", "stop and kill", "cut", "reset")
 
-HERE = Path(__file__).resolve().parent
-
 
 @dataclass
 class Server:
@@ -140,7 +138,7 @@ def start(
 ) -> Client:
     """Start a client that plays all games in an order of its own."""
     games = chance.sample(ENV_IDS, len(ENV_IDS))
-    program = str(HERE / "faults" / "clients.py")
+    program = str(Path(__file__).with_name("faults") / "clients.py")
     command = [sys.executable, program, kind, at or server.addresses[kind], str(args.envs), str(args.steps), *games]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     return Client(kind, fate, process, time.monotonic(), signals(fate, server.seconds.get(kind, 0), chance))
@@ -156,13 +154,8 @@ def verdict(client: Client, want: dict[str, str]) -> str:
         if digest != want.get(game, digest) and not (status < 0 and want[game].startswith(digest)):
             return f"{game} has another hash"
     whole = status == 0 and len(got) == len(ENV_IDS)
-    if client.fate in UNHARMED:
-        allowed = whole
-    elif client.fate in WAYS:
-        allowed = whole or status == GONE
-    else:
-        allowed = whole or status == -signal.SIGKILL
-    return "" if allowed else f"exit status {status} after {len(got)} games\n{err[-2000:]}"
+    fated = None if client.fate in UNHARMED else GONE if client.fate in WAYS else -signal.SIGKILL
+    return "" if whole or status == fated else f"exit status {status} after {len(got)} games\n{err[-2000:]}"
 
 
 def undisturbed(server: Server, args: argparse.Namespace, pids: set[int]) -> dict[str, str]:

@@ -32,13 +32,12 @@ from blockyard.single import ENV_IDS
 USES = ("steps", "rollout", "snapshot", "checkpoint", "record", "failure", "threads", "fork", "dropped", "single")
 
 
-def play(env: gymnasium.vector.VectorEnv[Any, Any, Any], steps: int = 20, seed: int = 1) -> None:
+def play(env: blockyard.BlockVectorEnv, seed: int = 1) -> None:
     """Play random legal actions."""
-    _, infos = env.reset(seed=seed)
+    env.reset(seed=seed)
     rng = np.random.default_rng(seed)
-    for _ in range(steps):
-        masks = infos["action_mask"]
-        _, _, _, _, infos = env.step((rng.random(masks.shape) * (masks + 1e-9)).argmax(axis=1))
+    for _ in range(20):
+        env.step(env.sample_actions(rng))
 
 
 def use(way: str, game: str, folder: Path, seed: int) -> None:

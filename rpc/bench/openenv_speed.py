@@ -21,8 +21,8 @@ from sides.clock import process_seconds
 from sides.servers import Server
 from sides.table import lines
 
-HERE = Path(__file__).resolve().parent
 SESSIONS = "64"
+REFERENCE = Path(__file__).with_name("openenv_reference.py")
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     flags = [f"--game={args.game}", f"--opponents={args.opponents}", f"--max-sessions={SESSIONS}"]
     servers = {
         "blockyard": Server(sys.executable, "-m", "blockyard", "serve", "--openenv=127.0.0.1:0", *flags),
-        "OpenEnv package": Server(sys.executable, HERE / "openenv_reference.py", args.game, args.opponents, SESSIONS),
+        "OpenEnv package": Server(sys.executable, REFERENCE, args.game, args.opponents, SESSIONS),
     }
     measured: dict[str, list[tuple[float, float]]] = {name: [] for name in servers}
     try:

@@ -137,11 +137,8 @@ def main() -> int:
         gone = (*gone, blockyard.ServerGoneError)
     try:
         for game in games:
-            if kind == "socket":
-                got = over_socket(address, game, int(envs), int(steps))
-            else:
-                got = over_blockyard(address, game, int(envs), int(steps), kind)
-            print(game, got, flush=True)
+            how = address, game, int(envs), int(steps)
+            print(game, over_socket(*how) if kind == "socket" else over_blockyard(*how, kind), flush=True)
     except gone as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return GONE

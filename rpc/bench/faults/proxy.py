@@ -24,7 +24,7 @@ class Proxy:
 
     Attributes:
         ports: a port of 127.0.0.1 for each of WAYS.
-        open: the number of connections that are open.
+        tasks: one for each connection that is open.
     """
 
     def __init__(self, address: str, seed: int) -> None:
@@ -32,8 +32,7 @@ class Proxy:
         host, port = address.split(":", 1)[1].rsplit(":", 1)
         self._target, self._chance = (host, int(port)), random.Random(seed)
         self.ports: dict[str, int] = {}
-        self.open = 0
-        self._tasks: set[asyncio.Task[None]] = set()
+        self.tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -63,15 +62,14 @@ class Proxy:
     async def _end(self) -> None:
         for server in self._servers:
             server.close()
-        for task in self._tasks:
+        for task in self.tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self.tasks, return_exceptions=True)
 
     async def _accept(self, way: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         assert task is not None
-        self._tasks.add(task)
-        self.open += 1
+        self.tasks.add(task)
         upstream = None
         try:
             up_reader, upstream = await asyncio.open_connection(*self._target)
@@ -91,8 +89,7 @@ class Proxy:
             for side in (writer, upstream):
                 if side is not None:
                     _close(side, abruptly=way == "reset")
-            self.open -= 1
-            self._tasks.discard(task)
+            self.tasks.discard(task)
 
     async def _forward(
         self, source: asyncio.StreamReader, sink: asyncio.StreamWriter, left: int | None, way: str

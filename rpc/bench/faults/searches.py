@@ -70,9 +70,7 @@ def stops_in(address: str, search: Search) -> float:
         raise RuntimeError(f"{search}: it is over already")
     client.leave()
     gone = time.monotonic()
-    while stats()["handles"] > before:
-        if time.monotonic() - gone > 60:
-            break
+    while stats()["handles"] > before and time.monotonic() - gone < 60:
         time.sleep(0.001)
     took = time.monotonic() - gone
     watch.close()

@@ -98,7 +98,7 @@ def test_the_proxy() -> None:
         with Proxy(f"tcp:127.0.0.1:{listener.getsockname()[1]}", 1) as proxy:
             got = {way: received(proxy.ports[way]) for way in ("delay", "cut", "reset")}
         thread.join(60)
-        assert proxy.open == 0
+        assert not proxy.tasks
     assert got["delay"] == (sent, None)
     for way, error in (("cut", None), ("reset", ConnectionResetError)):
         assert sent.startswith(got[way][0])
