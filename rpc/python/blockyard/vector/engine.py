@@ -54,21 +54,18 @@ class Engine:
         opening = Opening(game, options)
         self.transport, self.spec = opening.transport(num_envs), opening.spec
         with on_error(partial(self.transport.close, self.own_client)):
-            self._prepare_memory()
+            handle = self.transport.handle
+            self.first_seed = check_seeds(options.seed, handle.games)
+            self.batch = (Batch if options.actions == "ids" else AfterstateBatch)(self.spec, handle, options)
+            self._seeded = np.zeros(handle.games, np.bool_)
+            self.resumed: tuple[StepMemory, int] | None = None
+            self.ring = None if options.copy else self.transport.buffer(options.slots).memories
+            self._slot, self.afterstate_calls = 0, 0
+            self._actions = np.zeros(handle.rows, "<u2")
+            self._acted: Rows = None
+            self._screen = Display(FPS) if options.render_mode == "human" else None
             self.opponents = OpponentSeats(self.transport, opening)
             self.batch.rungs = self.opponents.rungs
-
-    def _prepare_memory(self) -> None:
-        options, handle = self.options, self.transport.handle
-        self.first_seed = check_seeds(options.seed, handle.games)
-        self.batch = (Batch if options.actions == "ids" else AfterstateBatch)(self.spec, handle, options)
-        self._seeded = np.zeros(handle.games, np.bool_)
-        self.resumed: tuple[StepMemory, int] | None = None
-        self.ring = None if options.copy else self.transport.buffer(options.slots).memories
-        self._slot, self.afterstate_calls = 0, 0
-        self._actions = np.zeros(handle.rows, "<u2")
-        self._acted: Rows = None
-        self._screen = Display(FPS) if options.render_mode == "human" else None
 
     # -- requests ---------------------------------------------------------------------
 
@@ -217,11 +214,9 @@ class Engine:
     def free_with(self, owner: object) -> None:
         """On a session that stays open, free the games when their owner is collected."""
         if not self.own_client:
-            self._dropped = weakref.finalize(owner, self._drop)
+            drop = self.transport.client.connection.dropped.append
+            self._dropped = weakref.finalize(owner, drop, partial(self.opponents.free, False))
             self._dropped.atexit = False
-
-    def _drop(self) -> None:
-        self.transport.client.connection.dropped.append(partial(self.opponents.free, False))
 
     def close(self) -> None:
         """Free the games, and the session if nobody else uses it."""

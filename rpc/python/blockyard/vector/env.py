@@ -110,25 +110,21 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         self.engine = Engine(game, num_envs, chosen)
         self.engine.free_with(self)
         with on_error(self.close):
-            self._describe()
+            engine, spec, handle = self.engine, self.engine.spec, self.engine.transport.handle
+            self._batch = engine.batch
+            self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
+            self.client, self.game_spec = engine.transport.client, spec
+            self.autoreset_mode, self.packed = engine.options.mode, engine.options.packed
+            self.render_mode = engine.options.render_mode
+            self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
+            self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
+            self.metadata = {"render_modes": RENDER_MODES, "render_fps": FPS, "autoreset_mode": self.autoreset_mode}
+            self.single_observation_space = engine.batch.observation_space()
+            self.single_action_space = engine.batch.action_space()
+            self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+            self.action_space = batch_space(self.single_action_space, self.num_envs)
             self._record_as(chosen.record)
             self._resume(chosen.checkpoint)
-
-    def _describe(self) -> None:
-        """Set the attributes that follow from the game and the options."""
-        engine, spec, handle = self.engine, self.engine.spec, self.engine.transport.handle
-        self._batch = engine.batch
-        self._added: dict[str, tuple[Any, ...]] = {}  # attributes of rows
-        self.client, self.game_spec = engine.transport.client, spec
-        self.autoreset_mode, self.packed = engine.options.mode, engine.options.packed
-        self.render_mode = engine.options.render_mode
-        self.num_games, self.seats, self.players = handle.games, handle.seats, handle.players
-        self.rows_per_game, self.num_envs = handle.rows_per_game, handle.rows
-        self.metadata = {"render_modes": RENDER_MODES, "render_fps": FPS, "autoreset_mode": self.autoreset_mode}
-        self.single_observation_space = engine.batch.observation_space()
-        self.single_action_space = engine.batch.action_space()
-        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self.action_space = batch_space(self.single_action_space, self.num_envs)
 
     # -- playing ----------------------------------------------------------------------
 

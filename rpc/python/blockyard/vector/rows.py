@@ -9,10 +9,6 @@ def _per_game(values: Callable[..., Sequence[Any]]) -> Callable[..., list[Any]]:
     return lambda env, *args, **how: [value for value in values(env, *args, **how) for _ in range(env.rows_per_game)]
 
 
-def _pictures(env: Any, mode: str | None = None) -> list[Any]:
-    return [env.picture(game, mode) for game in range(env.num_games)]
-
-
 def _scores(env: Any) -> list[int]:
     batch = env.engine.batch
     scores: list[int] = batch.per_row(batch.current.score, batch.own_index(batch.current)).tolist()
@@ -30,7 +26,7 @@ ROWS: dict[str, Callable[..., Sequence[Any]]] = {
     "legal_actions": lambda env: list(env.legal_actions()),
     "render": lambda env: env.render() or [None] * env.num_envs,
     "observation_text": lambda env, legal=True: env.observation_texts(legal=legal),
-    "picture": _per_game(_pictures),
+    "picture": _per_game(lambda env, mode=None: [env.picture(game, mode) for game in range(env.num_games)]),
     "snapshot": _per_game(lambda env: env.snapshot()),
     "game": _per_game(lambda env: range(env.num_games)),
     "score": _scores,
