@@ -13,35 +13,18 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
-
-# Runs a script whose environments all use one transport, and prints which they say that they use.
-WITH_TRANSPORT = """
-import runpy, sys, blockyard
-make, used = blockyard.make_vec, set()
-def made(*args, **options):
-    env = make(*args, **options | {"transport": road})
-    used.add(env.transport)
-    return env
-blockyard.make_vec, road, *sys.argv = made, *sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-print("over", *used)
-"""
-
-
-def over(road: str, name: str, *args: str, cwd: Path) -> str:
-    out = programs.printed("-c", WITH_TRANSPORT, road, str(EXAMPLES / name), *args, cwd=cwd)
-    assert out.endswith(f"over {road}\n")
-    return out.removesuffix(f"over {road}\n")
-
-
 ROADS = ["inproc", "socket", *(["shm"] if sys.platform.startswith("linux") else [])]
 
 
 def test_quickstart(tmp_path):
+    """It prints the same over each transport, which its environment names."""
     plain = programs.printed(EXAMPLES / "quickstart.py", cwd=tmp_path)
     assert "round" in plain
     assert "(1024, 2, 20, 10)" in plain
-    assert {over(road, "quickstart.py", cwd=tmp_path) for road in ROADS} == {plain}
+    code = (EXAMPLES / "quickstart.py").read_text(encoding="utf-8") + "print(env.transport)\n"
+    for road in ROADS:
+        over = code.replace("seed=7", f"seed=7, transport={road!r}")
+        assert programs.printed("-c", over, cwd=tmp_path) == f"{plain}{road}\n"
 
 
 @pytest.mark.parametrize("road", [*ROADS[:2], *(pytest.param(road, marks=pytest.mark.slow) for road in ROADS[2:])])
