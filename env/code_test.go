@@ -103,8 +103,8 @@ func newSource(file, text string) source {
 	return f
 }
 
-// folders have all code; what stands beside them in a checkout was written by commands.
-var folders = []string{"agents", "datasets", "env", "train", "rpc", ".ci"}
+// folders have all code and pages; what stands beside them in a checkout was written by commands.
+var folders = []string{"agents", "datasets", "env", "train", "rpc", ".ci", ".github"}
 
 // written are folders within them that commands write.
 const written = "rpc/python/dist rpc/python/build rpc/python/site rpc/python/blockyard/_bin agents/__pycache__ datasets/__pycache__ " +
@@ -118,7 +118,7 @@ var files = sync.OnceValues(func() (all []source, err error) {
 			switch ending := path.Ext(name); {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name()[0] == '.' && name != ".ci" || fits(name, written)):
+			case d.IsDir() && (d.Name()[0] == '.' && !slices.Contains(folders, name) || fits(name, written)):
 				return fs.SkipDir
 			case !d.Type().IsRegular():
 				return nil

@@ -173,12 +173,12 @@ func TestFloors(t *testing.T) {
 // tiesOf returns which rooms of a folder name which: by imports, and within a package by names of declarations, and of
 // unexported methods that only one room has.
 func tiesOf(folder string, all []source) map[[2]string]bool {
-	declares, names, ties := map[string]map[string]bool{}, map[[2]string]bool{}, map[[2]string]bool{}
-	declare := func(name, room string) {
-		if declares[name] == nil {
-			declares[name] = map[string]bool{}
+	declares, names, ties := map[string]string{}, map[[2]string]bool{}, map[[2]string]bool{}
+	declare := func(name, room string) { // "" is for what several rooms declare, or a field
+		if one, known := declares[name]; known && one != room {
+			room = ""
 		}
-		declares[name][room] = true
+		declares[name] = room
 	}
 	for _, f := range all {
 		if !f.isProduct() || !within(f.path, folder) {
@@ -210,7 +210,7 @@ func tiesOf(folder string, all []source) map[[2]string]bool {
 				}
 			case *ast.Field:
 				for _, name := range n.Names {
-					declare("."+name.Name, "a field")
+					declare("."+name.Name, "")
 				}
 			case *ast.SelectorExpr:
 				names[[2]string{room, "." + n.Sel.Name}] = true
@@ -219,10 +219,8 @@ func tiesOf(folder string, all []source) map[[2]string]bool {
 		})
 	}
 	for use := range names {
-		for room := range declares[use[1]] {
-			if len(declares[use[1]]) == 1 && room != "a field" {
-				ties[[2]string{use[0], room}] = true
-			}
+		if room := declares[use[1]]; room != "" {
+			ties[[2]string{use[0], room}] = true
 		}
 	}
 	return ties
