@@ -144,7 +144,7 @@ class Lineup:
     files: dict[str, tuple[str, bytes]] = field(default_factory=dict)  # by content: a spec that uses it, and its bytes
     names: dict[str, str] = field(default_factory=dict)  # what the caller called each spec of ``wire``
     policies: dict[str, Policy] = field(default_factory=dict)  # by name
-    curriculum: Mapping[str, float] | None = None
+    how: dict[str, Any] = field(default_factory=dict)  # the options that go with ``wire``: the curriculum, if it is one
 
     @classmethod
     def of(
@@ -155,8 +155,8 @@ class Lineup:
         other as in :func:`opponents_by_seat`, trusted as in :meth:`read`; name returns the name of a policy, given
         those of others.
         """
-        lineup = cls(curriculum=CLIMB if opponents == CURRICULUM and seats > 1 else None)
-        by_seat = opponents_by_seat(dict.fromkeys(rungs(game), 1.0) if lineup.curriculum else opponents, seats, other)
+        lineup = cls(how={CURRICULUM: CLIMB} if opponents == CURRICULUM and seats > 1 else {})
+        by_seat = opponents_by_seat(dict.fromkeys(rungs(game), 1.0) if lineup.how else opponents, seats, other)
         specs = {player for mixture in by_seat.values() for player in mixture if isinstance(player, str)}
         for seat, mixture in by_seat.items():
             lineup.wire[seat] = []
@@ -173,11 +173,6 @@ class Lineup:
                     lineup.names[sent] = own
                 lineup.wire[seat].append((sent, weight))
         return lineup
-
-    @property
-    def how(self) -> dict[str, Any]:
-        """The options that go with ``wire``."""
-        return {} if self.curriculum is None else {"curriculum": dict(self.curriculum)}
 
     @property
     def entries(self) -> list[str]:

@@ -90,8 +90,7 @@ class Address:
         if sys.platform == "win32":  # whose kernel takes the timeout in another form
             sock.settimeout(timeout)
             return sock
-        seconds = int(timeout)
-        limit = struct.pack("ll", seconds, int((timeout - seconds) * 1e6))
+        limit = struct.pack("ll", int(timeout), int(timeout % 1 * 1e6))
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             sock.setsockopt(socket.SOL_SOCKET, option, limit)
         return sock

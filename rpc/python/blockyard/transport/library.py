@@ -13,10 +13,6 @@ from typing import Any
 from ..errors import ForkError, ServerNotFoundError, ServerStartError
 from .server import find_library
 
-_FORKED = (
-    "the server was loaded into process {}, and this is a fork of it, where it cannot run: pass "
-    'transport="process", or start processes with "spawn" or "forkserver"'
-)
 _lock = threading.RLock()
 _owner: int | None = None  # the process that loaded the library
 
@@ -51,7 +47,8 @@ def library(build: bool = False) -> Library:
     global _owner
     with _lock:
         if _owner not in (None, os.getpid()):
-            raise ForkError(_FORKED.format(_owner))
+            what = f"the server was loaded into process {_owner}, and this is a fork of it, where it cannot run"
+            raise ForkError(f'{what}: pass transport="process", or start processes with "spawn" or "forkserver"')
         loaded = _load(find_library(build))
         _owner = os.getpid()
         return loaded

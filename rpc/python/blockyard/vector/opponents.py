@@ -63,7 +63,7 @@ class OpponentSeats:
     @property
     def rungs(self) -> NDArray[np.int64] | None:
         """The rung of each opponent in the curriculum, by its number, -1 for none; None without a curriculum."""
-        if self.lineup.curriculum is None:
+        if not self.lineup.how:
             return None
         places = {spec: k for k, (spec, _) in enumerate(next(iter(self.lineup.wire.values())))}
         return np.array([places.get(spec, -1) for spec in self._known], np.int64)
@@ -92,7 +92,7 @@ class OpponentSeats:
                 specs = answer["opponents"]
             undo.pop_all()
         self._known.extend(specs)
-        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names, {}, lineup.curriculum)
+        self.lineup = Lineup(self.lineup.wire | lineup.wire, {}, lineup.names, {}, lineup.how)
         now = set(map(policy_name, self.lineup.entries))
         self.policies.use({k: p for k, p in (self.policies.by_name | lineup.policies).items() if k in now})
         self.keep_weights()
@@ -159,7 +159,8 @@ class OpponentSeats:
             for seat, mixture in enumerate(head["mixtures"])
             if mixture
         }
-        self.lineup = Lineup(wire, {}, dict(self._names), {}, head.get("curriculum"))
+        climb = head.get("curriculum")
+        self.lineup = Lineup(wire, {}, dict(self._names), {}, {"curriculum": climb} if climb else {})
         now, mine = set(map(policy_name, self.lineup.entries)), self.policies.by_name
         self.policies.by_name = {name: mine[name] for name in mine.keys() & {*saved["policies"], *now}}
         self.policies.use({name: policy for name, policy in self.policies.by_name.items() if name in now})
