@@ -86,41 +86,35 @@ func roomAt(folder, file string) (name string, at int) {
 
 // TestRooms says which names may stand in a folder, and how large each may be.
 func TestRooms(t *testing.T) {
-	holds(t, func(all []source) []string { return append(strangers(all), largeRooms(all)...) },
+	holds(t, func(all []source) []string { return append(strangers(all), wrongRooms(all)...) },
 		trial{"train/utils/a.txt", "", "train/utils/a.txt: which room of train is it part of? Its rooms are in env/rooms_test.go"},
 		trial{"train/README.md", "", "train/main.go is a room without a door"}, trial{"train/.gitignore", "", ""},
 		trial{"train/main.go", strings.Repeat("var _ = 1\n", 10), "train/main.go has 11 lines of code, want at most 10: move"})
 }
 
-// strangers returns a sentence for every file in a folder that has no room, and for every room that has no file.
+// strangers returns a sentence for every file in a folder that has no room.
 func strangers(all []source) (out []string) {
-	found := map[string]bool{}
 	for _, f := range all {
 		folder, below, _ := strings.Cut(f.path, "/")
-		name, at := roomAt(folder, f.path)
-		switch found[folder+"/"+name] = true; {
+		switch name, at := roomAt(folder, f.path); {
 		case rooms[folder] == nil, at >= 0, below == name && path.Ext(name) == ".md", name[0] == '.', fits(f.path, beside):
 		default:
 			out = append(out, fmt.Sprintf("%s: which room of %s is it part of? Its rooms are in env/rooms_test.go", f.path, folder))
 		}
 	}
-	for folder, all := range rooms {
-		for _, r := range all {
-			if !found[folder+"/"+r.name] {
-				out = append(out, fmt.Sprintf("%s/%s is a room without a door: it does not exist; remove its row", folder, r.name))
-			}
-		}
-	}
 	return out
 }
 
-// largeRooms returns a sentence for every room with more code than its row allows, and folder with too many rooms.
-func largeRooms(all []source) (out []string) {
+// wrongRooms returns a sentence for every room without a file, or with more code than its row allows, and for every folder
+// with too many rooms.
+func wrongRooms(all []source) (out []string) {
 	for folder, table := range rooms {
 		code := 0
 		for _, r := range table {
 			n := codeOf(all, folder+"/"+r.name)
-			if n > r.code {
+			if !slices.ContainsFunc(all, func(f source) bool { return within(f.path, folder+"/"+r.name) }) {
+				out = append(out, fmt.Sprintf("%s/%s is a room without a door: it does not exist; remove its row", folder, r.name))
+			} else if n > r.code {
 				out = append(out, fmt.Sprintf("%s/%s has %d lines of code, want at most %d: "+
 					"move something out, or change its row with a reason", folder, r.name, n, r.code))
 			}
