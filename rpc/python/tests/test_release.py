@@ -9,13 +9,10 @@ from pathlib import Path
 import conftest
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[3] / ".ci/release"
 CHANGES = "# Changes\n\n## Unreleased\n{}\n## 0.2.0\n\n### Added\n- a thing\n\n## 0.1.0\n\nThe first.\n"
 
 
-@pytest.fixture(scope="module")
-def script():
-    return conftest.script(SCRIPT)
+script = conftest.script(Path(__file__).resolve().parents[3] / ".ci/release")
 
 
 @pytest.mark.parametrize(
@@ -29,12 +26,12 @@ def script():
         ("0.2.0", "0.2.0", "", "- not yet\n", "Unreleased"),
     ],
 )
-def test_refusals(script, version, stands, status, unreleased, why):
+def test_refusals(version, stands, status, unreleased, why):
     said = script.refusal(version, stands, status, CHANGES.format(unreleased))
     assert (said == "") if why is None else (why in said)
 
 
-def test_notes_are_those_of_the_version(script):
+def test_notes_are_those_of_the_version():
     text = script.notes(CHANGES.format("- not yet\n"), "0.2.0", {"b.whl": 2_000_000, "a.whl": 1_500_000})
     assert text.startswith("# Blockyard 0.2.0\n\n### Added\n- a thing\n\n## Files\n")
     assert text.index("| `a.whl` | 1.5 MB |") < text.index("| `b.whl` | 2.0 MB |")
@@ -43,7 +40,7 @@ def test_notes_are_those_of_the_version(script):
     assert script.section(CHANGES, "0.1.0") == "The first."
 
 
-def test_archives_have_their_licenses(script, program, tmp_path):
+def test_archives_have_their_licenses(program, tmp_path):
     assert script.unlicensed(tmp_path) == ["LICENSE", "NOTICES"]
     for name in ("LICENSE", ".github/NOTICES"):
         shutil.copy(conftest.ROOT / name, tmp_path)
@@ -53,7 +50,7 @@ def test_archives_have_their_licenses(script, program, tmp_path):
     assert any(lacks.startswith("golang.org/x/sys v") for lacks in script.unlicensed(tmp_path))
 
 
-def test_bills_of_materials(script):
+def test_bills_of_materials():
     def bill():
         return {
             "metadata": {"component": {"type": "application", "name": "blockyard"}},
@@ -70,7 +67,7 @@ def test_bills_of_materials(script):
     assert image["components"][-1]["purl"] == "pkg:docker/golang@sha256%3Aa6?tag=1.26.8-bookworm"
 
 
-def test_archives_depend_on_files_and_date_only(script, tmp_path):
+def test_archives_depend_on_files_and_date_only(tmp_path):
     for name, mode in (("one", 0o644), ("two", 0o600)):
         (tmp_path / name / "site/sub").mkdir(parents=True)
         (tmp_path / name / "site/sub/index.html").write_text("x")

@@ -14,16 +14,14 @@ BENCH = Path(__file__).resolve().parents[2] / "bench"
 sys.path.insert(0, str(BENCH))
 
 
-@pytest.fixture(scope="module")
-def script():
-    return conftest.script(BENCH / "reproduce.py")
+script = conftest.script(BENCH / "reproduce.py")
 
 
 def test_every_table_is_that_of_the_store():
     programs.printed(BENCH / "reproduce.py", "--check")
 
 
-def test_every_figure_says_where_it_is_from(script):
+def test_every_figure_says_where_it_is_from():
     tables, rows = script.load(script.STORE.read_text(encoding="utf-8"))
     assert len({row["name"] for row in rows}) == len(rows) > 50
     for row in rows:
@@ -41,7 +39,7 @@ TABLE = {"table": "t", "file": "p", "columns": ["what", "figure"], "figures": [1
 ROWS = [{"table": "t", "name": f"t/{k}", "cells": [k, "1"]} for k in "ab"]
 
 
-def test_an_edited_figure_is_found_and_a_mark_is_not_one(script):
+def test_an_edited_figure_is_found_and_a_mark_is_not_one():
     page = "x\n<!-- figures: t -->\n{}<!-- end of figures -->\ny\n"
     for old in (set(), {"t/b"}):
         written = page.format(script.markdown(TABLE, ROWS, old))
@@ -52,7 +50,7 @@ def test_an_edited_figure_is_found_and_a_mark_is_not_one(script):
         script.parts("x", "t")
 
 
-def test_figures_are_written_as_the_tables_have_them(script):
+def test_figures_are_written_as_the_tables_have_them():
     match = {"seats": 2, "meetings": [{"score": {"value": 0.99, "low": 0.978, "high": 1}}], "games": 4000}
     assert script.figures(match, "") == ["99.0 % (97.8 to 100), 4,000 games"]
     player = {"name": "hand", "score": 0.5, "elo": {"value": 12.4, "low": -7.6, "high": 30}}
@@ -68,7 +66,7 @@ def test_figures_are_written_as_the_tables_have_them(script):
     assert said == ["mean rank 1.76 (1.59 to 1.94), baselines 1.97; 90 games"]
 
 
-def test_a_figure_keeps_its_command_and_gets_the_commit(script, monkeypatch):
+def test_a_figure_keeps_its_command_and_gets_the_commit(monkeypatch):
     row = {**ROWS[0], "cells": ["a", "1"], "command": "make bench-python", "commit": "0", "needs": []}
     with pytest.raises(ValueError, match="make bench-python"):
         script.measure(row, TABLE, None, {})
@@ -81,7 +79,7 @@ def test_a_figure_keeps_its_command_and_gets_the_commit(script, monkeypatch):
     assert row["cells"][1] == "50.0 % (40.0 to 60.0), 2 games"
 
 
-def test_commands_of_matches_are_those_that_the_tables_show(script):
+def test_commands_of_matches_are_those_that_the_tables_show():
     tables, rows = script.load(script.STORE.read_text(encoding="utf-8"))
     shown = [row for row in rows if tables[row["table"]]["columns"][-1].startswith("command: `go run ./agents arena`")]
     assert len(shown) > 10

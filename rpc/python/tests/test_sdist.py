@@ -18,7 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def hatchling(folder, target, **env):
-    """Build a target in a folder; return the exit status, the output and the files in dist."""
+    """Build a target in a folder; return the exit status, the output and the files in dist.
+
+    With the PATH of an empty folder it is a machine without Go.
+    """
     kept = {name: value for name, value in os.environ.items() if name != "BLOCKYARD_BUILD_SERVER"}
     command = ["-m", "hatchling", "build", "-t", target, "-d", folder / "dist"]
     done = programs.run(*command, cwd=folder, env={**kept, **env}, timeout=600)
@@ -37,18 +40,12 @@ def sources(tmp_path_factory):
     return next(path for path in folder.iterdir() if path.is_dir())
 
 
-@pytest.fixture
-def no_go(tmp_path):
-    """The variables of a machine without Go."""
-    return {"PATH": str(tmp_path)}
-
-
-def test_a_server_is_named(sources, no_go, program, tmp_path):
+def test_a_server_is_named(sources, program, tmp_path):
     """Here it is a script that is the server: packing takes as long as the program is large."""
     server = tmp_path / "server"
     server.write_text(f'#!/bin/sh\nexec "{program}" "$@"\n')
     server.chmod(0o755)
-    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=str(server), **no_go)
+    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=str(server), PATH=str(tmp_path))
     assert status == 0, said
     [wheel] = files
     assert wheel.name.startswith(f"blockyard-{blockyard.__version__}-py3-none-"), wheel.name
@@ -75,8 +72,8 @@ def test_a_server_is_named(sources, no_go, program, tmp_path):
         (sys.executable, f"want a server of {blockyard.__version__}"),
     ],
 )
-def test_otherwise(sources, no_go, named, says):
-    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=named, **no_go)
+def test_otherwise(sources, tmp_path, named, says):
+    status, said, files = hatchling(sources, "wheel", BLOCKYARD_BUILD_SERVER=named, PATH=str(tmp_path))
     assert status != 0
     assert says in " ".join(said.split()), said
     assert files == []
