@@ -42,9 +42,7 @@ def play(env: blockyard.BlockVectorEnv, seed: int = 1) -> None:
 
 def use(way: str, game: str, folder: Path, seed: int) -> None:
     """Use an environment of a game in one way."""
-    options: dict[str, Any] = {}
-    if way == "record":
-        options["record"] = folder / "games.jsonl"
+    options: dict[str, Any] = {"record": folder / "games.jsonl"} if way == "record" else {}
     if way == "single":
         with blockyard.make(game, transport="inproc") as single:
             _, info = single.reset(seed=seed)
