@@ -56,7 +56,7 @@ const ownPolicy = `<meta http-equiv="Content-Security-Policy" content="default-s
 
 var (
 	importLine = regexp.MustCompile(`(?m)^import (\*\s*as\s+(\w+)|\{([^}]*)\}) from "\./([\w.]+)";$`)
-	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?function|class|const) (\w+)`)
+	exportWord = regexp.MustCompile(`(?m)^export ((?:async )?function|class|const) ([\w$]+)`)
 	pageScript = regexp.MustCompile(`<script type="module" src="([\w.]+)"></script>`)
 	pageStyle  = regexp.MustCompile(`<link rel="stylesheet" href="([\w.]+)">`)
 	pageIcon   = regexp.MustCompile(`<link rel="icon" href="([\w.]+)"[^>]*>\n?`)

@@ -1,10 +1,9 @@
 // The best moves of a turn, and where a game lost most: a panel beside the boards.
 
 import {ask} from "./api.js";
-import {agentChoice, el, moveTable} from "./dom.js";
-import {seatColour} from "./draw.js";
+import {$, agentChoice, dot, el, moveRow, moveTable} from "./dom.js";
 
-const panel = document.getElementById("analysis"), key = document.getElementById("analyse");
+const panel = $("analysis"), key = $("analyse");
 const topLosses = 8;
 
 let open = false, use = null; // the panel is open; functions of the game
@@ -102,8 +101,7 @@ function draw(known) {
 }
 
 function head() {
-  const box = el("div", "ahead");
-  box.append(el("h2", "", "Best moves"));
+  const box = el("div", "ahead", el("h2", "", "Best moves"));
   if (agents().length > 1) {
     box.append(agentChoice(agents(), nameOf(), "Agent that values the moves", (name) => {
       agent = name;
@@ -118,9 +116,8 @@ function head() {
 
 function body(known) {
   if (!agents().length) {
-    const text = el("p", "quiet", "This page has no analyst. To see the best moves of every turn, start it with ");
-    text.append(el("code", "", "agents analyze FILE --web"), ". It takes files of records, and the games of all contests but wintetris:tick.");
-    return [text];
+    return [el("p", "quiet", "This page has no analyst. To see the best moves of every turn, start it with ",
+      el("code", "", "agents analyze FILE --web"), ". It takes files of records, and the games of all contests but wintetris:tick.")];
   }
   const out = [];
   if (scene.busy && !known) out.push(el("p", "quiet", "The moves of a turn appear when the game is paused at its start."));
@@ -128,8 +125,7 @@ function body(known) {
   else if (known.error) out.push(el("p", "bad", known.error));
   else if (!known.seats.length) out.push(el("p", "quiet", "The game is over: nobody has to choose."));
   else {
-    for (const s of known.seats) out.push(seatBox(s));
-    out.push(el("p", "quiet unit", "Value: " + known.unit + ". Lost: against the best move."));
+    out.push(...known.seats.map(seatBox), el("p", "quiet unit", "Value: " + known.unit + ". Lost: against the best move."));
   }
   out.push(huntBox());
   return out;
@@ -137,14 +133,9 @@ function body(known) {
 
 // seatBox lists the moves of one seat.
 function seatBox(s) {
-  const box = el("section", "aseat"), title = el("h3"), dot = el("span", "dot");
-  dot.style.background = seatColour(s.seat);
-  title.append(dot, who(s.seat, s.player));
-  box.append(title);
-  const m = s.played;
+  const box = el("section", "aseat", el("h3", "", dot(s.seat), who(s.seat, s.player))), m = s.played;
   if (m) {
-    const text = el("p", "aplayed", "Played ");
-    text.append(el("b", "", m.text));
+    const text = el("p", "aplayed", "Played ", el("b", "", m.text));
     if (m.rank) text.append(`, move ${m.rank} of ${s.legal}`);
     if (m.lost) text.append(": ", el("span", "bad", m.lost));
     else if (m.rank) text.append(": ", el("span", "good", m.rank === 1 ? "the best" : "as good as the best"));
@@ -153,13 +144,13 @@ function seatBox(s) {
   if (s.note) box.append(el("p", "quiet", s.note));
   if (!s.moves.length) return box;
   const table = moveTable("Lost"), list = m && m.rank > s.moves.length ? [...s.moves, m] : s.moves;
-  for (const move of list) table.append(moveRow(s, move, m));
+  table.append(...list.map((move) => moveGroup(s, move, m)));
   box.append(table);
   return box;
 }
 
-function moveRow(s, move, played) {
-  const group = el("tbody"), row = el("tr"), cell = el("td"), look = el("button", "look", move.text);
+function moveGroup(s, move, played) {
+  const look = el("button", "look", move.text), group = el("tbody", "", moveRow(move, look));
   const here = marked && marked.seat === s.seat && marked.action === move.action;
   if (played && played.action === move.action) group.className = "played";
   if (here) group.classList.add("here");
@@ -167,14 +158,10 @@ function moveRow(s, move, played) {
   look.setAttribute("aria-pressed", String(Boolean(here)));
   look.title = "Show this move on the board" + (move.line.length ? "; expected next: " + line(s, move) : "");
   look.addEventListener("click", () => mark(here ? null : {turn: scene.turn, seat: s.seat, action: move.action}));
-  cell.append(look);
-  row.append(el("td", "rank", String(move.rank)), cell, el("td", "n", move.worth), el("td", "n lost", move.lost));
-  group.append(row);
   if (move.line.length) {
-    const then = el("tr", "then"), rest = el("td", "", "then " + line(s, move));
+    const rest = el("td", "", "then " + line(s, move));
     rest.colSpan = 3;
-    then.append(el("td"), rest);
-    group.append(then);
+    group.append(el("tr", "then", el("td"), rest));
   }
   return group;
 }
@@ -223,16 +210,12 @@ function huntBox() {
   }
   if (!hunt) return box;
   box.append(el("h3", "", `Largest losses in turns 0 to ${Math.max(0, hunt.done - 1)}`));
-  const list = el("ol", "losses");
-  for (const d of hunt.list) {
-    const item = el("li"), go = el("button", "look"), dot = el("span", "dot");
-    dot.style.background = seatColour(d.seat);
+  const list = el("ol", "losses", ...hunt.list.map((d) => {
+    const go = el("button", "look", dot(d.seat), `Turn ${d.turn}`, el("span", "quiet", who(d.seat, d.player)), el("span", "bad", d.lost));
     go.dataset.key = `loss ${d.turn} ${d.seat}`;
-    go.append(dot, `Turn ${d.turn}`, el("span", "quiet", who(d.seat, d.player)), el("span", "bad", d.lost));
     go.addEventListener("click", () => use.goTo(d.turn));
-    item.append(go);
-    list.append(item);
-  }
+    return el("li", "", go);
+  }));
   if (hunt.error) box.append(el("p", "bad", hunt.error));
   box.append(hunt.list.length ? list : el("p", "quiet", hunt.stop ? "No move lost anything." : "None yet."));
   return box;

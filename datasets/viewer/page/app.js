@@ -2,9 +2,10 @@
 
 import * as list from "./list.js";
 import * as game from "./game.js";
+import {$} from "./dom.js";
 import {theme} from "./draw.js";
 
-const views = {list: document.getElementById("list"), game: document.getElementById("game")};
+const views = {list: $("list"), game: $("game")};
 let inside = null;
 
 // route reads the address: "#GAME/TURN" or "#GAME/TURN.STEP", where GAME may contain slashes.

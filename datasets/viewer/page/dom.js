@@ -1,10 +1,21 @@
 // Elements of the page.
 
-// el creates an element with a class and a text.
-export function el(tag, cls, text) {
+export const $ = (id) => document.getElementById(id);
+
+// el creates an element with a class, and elements and texts in it.
+export function el(tag, cls, ...inside) {
   const e = document.createElement(tag);
   if (cls) e.className = cls;
-  if (text !== undefined) e.textContent = text;
+  e.append(...inside);
+  return e;
+}
+
+export const seatColour = (seat) => `var(--seat${seat})`;
+
+// dot is the sign of a seat, in its colour.
+export function dot(seat) {
+  const e = el("span", "dot");
+  e.style.background = seatColour(seat);
   return e;
 }
 
@@ -38,9 +49,9 @@ export function agentChoice(names, chosen, label, take) {
 
 // moveTable is a table of moves without its rows. The last column says what a move loses.
 export function moveTable(lost) {
-  const table = el("table", "moves"), top = el("thead"), names = el("tr");
-  for (const name of ["", "Move", "Value", lost]) names.append(el("th", "", name));
-  top.append(names);
-  table.append(top);
-  return table;
+  return el("table", "moves", el("thead", "", el("tr", "", ...["", "Move", "Value", lost].map((name) => el("th", "", name)))));
 }
+
+// moveRow is a row of such a table, with the button of its move.
+export const moveRow = (move, button) =>
+  el("tr", "", el("td", "rank", move.rank), el("td", "", button), el("td", "n", move.worth), el("td", "n lost", move.lost));

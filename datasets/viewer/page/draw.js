@@ -19,8 +19,6 @@ export function dress(game) {
   theme();
 }
 
-export const seatColour = (seat) => colours.seat[seat & 3];
-
 // inkOf is the colour of a cell: with seats, inks 1 to 4 have the colours of the seats.
 const inkOf = (digit, seats) => {
   const k = parseInt(digit, 16) || 0;

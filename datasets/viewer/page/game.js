@@ -3,13 +3,12 @@
 
 import {Timeline, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
-import {el, options, rules} from "./dom.js";
+import {$, el, options, rules} from "./dom.js";
 import {dress} from "./draw.js";
-import {address} from "./list.js";
+import {address, state} from "./list.js";
 import * as log from "./log.js";
 import * as stage from "./stage.js";
 
-const $ = (id) => document.getElementById(id);
 const slider = $("slider"), playKey = $("play"), speedBox = $("speed"), counter = $("counter"), failure = $("failure");
 const speeds = [.1, .25, .5, 1, 2, 4, 8, 16];
 
@@ -106,8 +105,7 @@ function fail(text) {
 function head() {
   const where = $("where"), parts = [el("b", "", details ? details.kind.title : "")];
   const last = timeline && timeline.has(timeline.count - 1);
-  if (details && details.replay.live && !(last && last.over)) parts.push(el("span", "chip live", "live"));
-  else if (details && details.game.stopped) parts.push(el("span", "chip", "stopped"));
+  if (details) parts.push(...state(details.replay.live && !(last && last.over), details.game.stopped));
   parts.push(el("span", "id", id));
   if (details && !globalThis.ownGame) parts.push(rules(details.game.game));
   const key = parts.map((p) => p.textContent).join("|");

@@ -1,9 +1,9 @@
 // The panel beside the boards: what an agent would play, and the list of all legal moves.
 
 import {send as ask} from "./api.js";
-import {agentChoice, el, moveTable} from "./dom.js";
+import {$, agentChoice, el, moveRow, moveTable} from "./dom.js";
 
-const panel = document.getElementById("analysis"), keys = {hints: document.getElementById("hints"), moves: document.getElementById("moves")};
+const panel = $("analysis"), keys = {hints: $("hints"), moves: $("moves")};
 const open = {hints: false, moves: false};
 const narrow = matchMedia("(max-width: 900px)"); // the panel is below the boards
 let reveal = false; // the panel has been opened and is not complete in view yet
@@ -58,8 +58,7 @@ async function fetchHints() {
 }
 
 function hints() {
-  const head = el("div", "ahead"), names = scene.position.hints;
-  head.append(el("h2", "", "Hints"));
+  const head = el("div", "ahead", el("h2", "", "Hints")), names = scene.position.hints;
   if (names.length > 1) head.append(agentChoice(names, agent, "Agent that gives the hints", (name) => { agent = name; use.redraw(); }));
   if (scene.position.seat < 0) return [head, el("p", "quiet", "They appear when it is your turn.")];
   if (!fresh()) fetchHints();
@@ -68,12 +67,7 @@ function hints() {
   if (!known.seat.moves.length) return [head, el("p", "quiet", known.seat.note)];
   const table = moveTable("Less");
   for (const move of known.seat.moves) {
-    const group = el("tbody"), row = el("tr"), cell = el("td");
-    if (isAt(move.action)) group.className = "here";
-    cell.append(pick(move.action, move.text, "look"));
-    row.append(el("td", "rank", String(move.rank)), cell, el("td", "n", move.worth), el("td", "n lost", move.lost));
-    group.append(row);
-    table.append(group);
+    table.append(el("tbody", isAt(move.action) ? "here" : "", moveRow(move, pick(move.action, move.text, "look"))));
   }
   return [head, table, el("p", "quiet unit", "Value: " + known.unit + ".")];
 }
@@ -88,13 +82,12 @@ function pick(action, text, cls) {
   button.title = "Show this move on the board";
   button.addEventListener("click", () => {
     use.select(action);
-    if (narrow.matches) document.getElementById("boards").scrollIntoView({block: "nearest"});
+    if (narrow.matches) $("boards").scrollIntoView({block: "nearest"});
   });
   return button;
 }
 
 function list() {
-  const legal = scene.position.moves || [], box = el("div", "alternatives");
-  box.append(...legal.filter((m) => m.cells.length).map((m) => pick(m.action, m.text, "")));
-  return [el("h2", "", `${legal.length} legal moves`), box];
+  const legal = scene.position.moves || [], places = legal.filter((m) => m.cells.length);
+  return [el("h2", "", `${legal.length} legal moves`), el("div", "alternatives", ...places.map((m) => pick(m.action, m.text, "")))];
 }

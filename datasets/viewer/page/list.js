@@ -1,19 +1,21 @@
 // The list of games.
 
 import {ask} from "./api.js";
-import {el} from "./dom.js";
+import {$, dot, el} from "./dom.js";
 import {drawPiece} from "./draw.js";
 
-const rows = document.getElementById("rows"), total = document.getElementById("total"), note = document.getElementById("listnote");
-const more = document.getElementById("more"), search = document.getElementById("search");
+const rows = $("rows"), total = $("total"), note = $("listnote"), more = $("more"), search = $("search");
 const step = 100;
 let shown = step, text = "", timer = 0, asked = 0, seen = "";
+
+// state says whether a game is being played, or was stopped.
+export const state = (live, stopped) => live ? [el("span", "chip live", "live")] : stopped ? [el("span", "chip", "stopped")] : [];
 
 export const address = (id, turn, step = 0) => "#" + encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":") + "/" + turn + (step ? "." + step : "");
 
 export function enter() {
   document.title = "Blockyard replays";
-  document.getElementById("where").replaceChildren();
+  $("where").replaceChildren();
   seen = "";
   load();
 }
@@ -63,10 +65,6 @@ function show(list) {
 
 // row creates the row of a game; kind has the title, unit and picture of its kind.
 function row(game, kind) {
-  const a = el("a", "row");
-  a.href = address(game.id, 0);
-  a.dataset.id = game.id;
-  a.setAttribute("role", "listitem");
   const sign = el("span", "sign"), picture = kind.sign;
   if (picture) {
     const c = el("canvas");
@@ -74,18 +72,15 @@ function row(game, kind) {
     drawPiece(c, picture, Math.min(9, 27 / Math.max(picture.w, picture.h)));
     sign.append(c);
   } else sign.textContent = game.error ? "!" : "▦";
-  const what = el("span", "what"), name = el("b");
-  name.append(kind.title);
-  if (game.live) name.append(el("span", "chip live", "live"));
-  else if (game.stopped) name.append(el("span", "chip", "stopped"));
-  what.append(name, el("small", "", game.id));
-  const who = el("span", "who");
-  if (game.error) who.append(el("span", "bad", game.error));
-  game.players.forEach((player, seat) => who.append(playerLine(game, player, seat)));
+  const name = el("b", "", kind.title, ...state(game.live, game.stopped));
+  const who = el("span", "who", ...game.error ? [el("span", "bad", game.error)] : [], ...game.players.map((player, seat) => playerLine(game, player, seat)));
   const length = game.error ? "" : game.length.toLocaleString("en") + " " + kind.unit + (game.length === 1 ? "" : "s");
   const when = el("time", "when", game.time ? date(game.time) : "");
   when.dateTime = new Date(game.time).toISOString();
-  a.append(sign, what, who, el("span", "len", length), when);
+  const a = el("a", "row", sign, el("span", "what", name, el("small", "", game.id)), who, el("span", "len", length), when);
+  a.href = address(game.id, 0);
+  a.dataset.id = game.id;
+  a.setAttribute("role", "listitem");
   return a;
 }
 
@@ -94,9 +89,7 @@ function playerLine(game, player, seat) {
   line.dataset.game = game.game;
   const result = game.results && game.results[seat], solo = game.players.length === 1;
   if (!solo && game.results) line.className = result > 0 && result === Math.max(...game.results) ? "won" : result < 0 ? "lost" : "";
-  const dot = el("span", "dot");
-  dot.style.background = `var(--seat${seat})`;
-  if (!solo) line.append(dot);
+  if (!solo) line.append(dot(seat));
   line.append(el("span", "n", player));
   if (game.scores) line.append(el("span", "s", game.scores[seat].toLocaleString("en")));
   return line;

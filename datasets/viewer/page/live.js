@@ -2,11 +2,10 @@
 // visible.
 
 import {send, trouble, wait} from "./api.js";
-import {drawBoard, seatColour, theme} from "./draw.js";
-import {el, options} from "./dom.js";
-import {inksAreSeats} from "./stage.js";
+import {drawBoard, theme} from "./draw.js";
+import {$, dot, el, options} from "./dom.js";
+import {boardCanvas, inksAreSeats} from "./stage.js";
 
-const $ = (id) => document.getElementById(id);
 const every = 350; // ms between two requests
 const counts = [4, 9, 16, 36, 64];
 let count = 16, shown = null;
@@ -66,28 +65,17 @@ function show(game) {
 const size = () => innerWidth <= 640 ? (count <= 4 ? 11 : 6) : count <= 4 ? 18 : count <= 16 ? 11 : 8;
 
 function build(game, kind) {
-  const box = el("section", "tile"), head = el("h2", "", game.title), turn = el("small"), boards = el("div", "boards"), who = el("div", "who");
-  box.setAttribute("role", "listitem");
-  head.append(turn);
-  const tile = {box, kind, turn, boards: [], scores: []};
-  for (const b of game.frame.boards) {
-    const frame = el("div", "frame"), canvas = el("canvas");
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Board ${b.name || ""}, ${b.w} by ${b.h}`);
-    frame.append(canvas);
-    boards.append(frame);
-    tile.boards.push(canvas);
-  }
-  game.players.forEach((player, seat) => {
-    const line = el("div"), score = el("span", "s"), name = el("span", "n", player), dot = el("span", "dot");
-    dot.style.background = seatColour(seat);
+  const turn = el("small"), scores = game.players.map(() => el("span", "s"));
+  const boards = game.frame.boards.map((b) => boardCanvas(b, ""));
+  const who = game.players.map((player, seat) => {
+    const name = el("span", "n", player);
     name.title = player;
-    line.append(dot, name, score);
-    who.append(line);
-    tile.scores.push(score);
+    return el("div", "", dot(seat), name, scores[seat]);
   });
-  box.append(head, boards, who);
-  return tile;
+  const box = el("section", "tile", el("h2", "", game.title, turn),
+    el("div", "boards", ...boards.map((canvas) => el("div", "frame", canvas))), el("div", "who", ...who));
+  box.setAttribute("role", "listitem");
+  return {box, kind, turn, boards, scores};
 }
 
 $("count").addEventListener("change", () => { count = Number($("count").value); look(); });

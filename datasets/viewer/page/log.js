@@ -1,8 +1,8 @@
 // What the bots of a contest and their host said in the turn shown, by the log of the game.
 
-import {el} from "./dom.js";
+import {$, el, seatColour} from "./dom.js";
 
-const box = document.getElementById("log");
+const box = $("log");
 const texts = [["answer", "Answer"], ["time", "Time"], ["errors", "Standard error"], ["remarks", "The host's remarks"], ["input", "Input"]];
 const closed = new Set(["input"]); // kinds of text that are folded, as the user left them
 
@@ -19,17 +19,14 @@ export function draw(frame, details) {
 }
 
 function card(said, seat, name) {
-  const out = el("div", "said"), head = el("h2");
-  out.style.setProperty("--mine", `var(--seat${seat})`);
-  head.append(el("span", "dot number", String(seat + 1)), el("span", "", name));
-  out.append(head);
+  const out = el("div", "said", el("h2", "", el("span", "dot number", seat + 1), el("span", "", name)));
+  out.style.setProperty("--mine", seatColour(seat));
   if (!Object.keys(said).length) out.append(el("p", "quiet", "Nothing in this turn."));
   for (const [kind, title] of texts) {
     if (said[kind] === undefined) continue;
-    const part = el("details", kind);
+    const part = el("details", kind, el("summary", "", title), el("pre", "", said[kind]));
     part.open = !closed.has(kind);
     part.addEventListener("toggle", () => closed[part.open ? "delete" : "add"](kind));
-    part.append(el("summary", "", title), el("pre", "", said[kind]));
     out.append(part);
   }
   return out;

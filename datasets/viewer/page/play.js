@@ -2,14 +2,13 @@
 // loaded again at any time.
 
 import {access, send as ask, trouble, wait} from "./api.js";
-import {el, rules} from "./dom.js";
+import {$, el, rules} from "./dom.js";
 import {dress, theme} from "./draw.js";
 import * as hints from "./hints.js";
 import {Moves, pieceOf} from "./moves.js";
 import * as pointer from "./pointer.js";
 import * as stage from "./stage.js";
 
-const $ = (id) => document.getElementById(id);
 access.Authorization = "Bearer " + location.hash.slice(1);
 let position = null, moves = null, sending = false, leaving = 0, sent = Promise.resolve();
 

@@ -1,9 +1,8 @@
 // The elements of a frame: boards, pieces, players, notes.
 
-import {el} from "./dom.js";
-import {drawBoard, drawPiece, drawChart, seatColour} from "./draw.js";
+import {$, el, seatColour} from "./dom.js";
+import {drawBoard, drawPiece, drawChart} from "./draw.js";
 
-const $ = (id) => document.getElementById(id);
 const stage = $("stage"), boards = $("boards"), beside = $("beside"), panel = $("panel"), caption = $("caption");
 let made = "", parts = null;
 
@@ -46,6 +45,14 @@ export function draw(frame, {details, at, count, own = -1}) {
   if (details.replay.scores && details.replay.scores.length) drawChart($("chart"), details.replay.scores, at / last, details.replay.scores.length === 1);
 }
 
+// boardCanvas creates the canvas of a board; one without a name is called other.
+export function boardCanvas(b, other) {
+  const canvas = el("canvas");
+  canvas.setAttribute("role", "img");
+  canvas.setAttribute("aria-label", `Board ${b.name || other}, ${b.w} by ${b.h}`);
+  return canvas;
+}
+
 // build creates the elements for frames of one kind.
 function build(frame, details) {
   const trays = frame.trays || [];
@@ -58,14 +65,11 @@ function build(frame, details) {
   const own = frame.boards.length === frame.seats.length;
   parts = {boards: [], seats: [], trays: [], notes: null, own};
   stage.classList.toggle("solo", solo);
-  document.getElementById("game").classList.toggle("alone", solo);
+  $("game").classList.toggle("alone", solo);
   const cards = frame.seats.map((_, seat) => card(details.game.players[seat] || "unknown", seat, solo));
   frame.boards.forEach((b, k) => {
-    const column = el("div", "seatboard"), box = el("div", "frame"), canvas = el("canvas");
+    const canvas = boardCanvas(b, k + 1), column = el("div", "seatboard"), box = el("div", "frame", canvas);
     canvas.dataset.board = k;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", `Board ${b.name || k + 1}, ${b.w} by ${b.h}`);
-    box.append(canvas);
     if (own && solo && roomy) beside.append(cards[k].box);
     else if (own) column.append(cards[k].box);
     column.append(box);
@@ -74,10 +78,9 @@ function build(frame, details) {
     parts.boards.push({box, canvas, column, tint: null});
   });
   if (!own) {
-    const all = el("div", "seats" + cards.length);
+    const all = el("div", "seats" + cards.length, ...cards.map((c) => c.box));
     all.style.display = "grid";
     all.style.gap = "8px";
-    all.append(...cards.map((c) => c.box));
     panel.append(all);
   }
   parts.seats = cards;
@@ -85,24 +88,17 @@ function build(frame, details) {
     const mine = t.seat >= 0 && cards[t.seat];
     const column = el("div", mine ? "pieces" : "column");
     if (mine) mine.box.append(column);
-    else {
-      const box = el("div", "tray");
-      box.append(el("h2", "", t.name[0].toUpperCase() + t.name.slice(1)), column);
-      beside.append(box);
-    }
+    else beside.append(el("div", "tray", el("h2", "", t.name[0].toUpperCase() + t.name.slice(1)), column));
     parts.trays.push({k, column, mine, box: column.parentNode, drawn: []});
   });
 }
 
 function card(name, seat, solo) {
-  const box = el("div", "seat"), score = el("span", "score"), act = el("span", "act"), label = el("span", "name");
-  const dot = el("span", solo ? "dot" : "dot number", solo ? "" : String(seat + 1));
-  const facts = el("span", "facts");
-  box.style.setProperty("--mine", seatColour(seat));
-  label.append(el("b", "", name));
+  const score = el("span", "score"), act = el("span", "act"), facts = el("span", "facts"), label = el("span", "name", el("b", "", name));
   if (!solo) label.append(el("small", "", " seat " + (seat + 1)));
   label.title = solo ? name : `${name}, seat ${seat + 1}`;
-  box.append(dot, label, score, act, facts);
+  const box = el("div", "seat", el("span", solo ? "dot" : "dot number", solo ? "" : seat + 1), label, score, act, facts);
+  box.style.setProperty("--mine", seatColour(seat));
   return {box, score, act, facts};
 }
 
@@ -115,7 +111,6 @@ function players(frame, details) {
     const c = parts.seats[seat];
     set(c.score, s.score.toLocaleString("en"));
     c.box.classList.toggle("turn", !!s.turn && frame.seats.length > 1);
-    c.box.style.setProperty("--mine", seatColour(seat));
     c.act.hidden = details.replay.turns < details.replay.frames || frame.seats.length === 1 && !s.act;
     const facts = (s.facts || []).map(factText);
     c.facts.hidden = !facts.length;
@@ -207,9 +202,7 @@ function tint(part, frame, k, details) {
   if (!part.tint) part.box.append(part.tint = el("div"));
   part.tint.className = cls;
   if (part.text !== text) {
-    const sign = el("span");
-    text.split(" · ").forEach((line, k) => sign.append(el(k ? "small" : "b", "", line)));
-    part.tint.replaceChildren(sign);
+    part.tint.replaceChildren(el("span", "", ...text.split(" · ").map((line, k) => el(k ? "small" : "b", "", line))));
     part.text = text;
   }
 }
@@ -245,14 +238,14 @@ function fit(frame) {
   let width = stage.clientWidth - padding - (frame.boards.length - 1) * gap - 2 * frame.boards.length;
   if (beside.firstChild && side) width -= Math.max(beside.offsetWidth, phone ? 60 : 110) + gap;
   if (wide && panel.firstChild) width -= panel.offsetWidth + gap;
-  const extra = document.getElementById("analysis");
+  const extra = $("analysis");
   if (wide && !extra.hidden) width -= extra.offsetWidth + gap;
   const card = boards.contains(parts.seats[0].box) ? parts.seats[0].box.offsetHeight + 10 : 0;
   const name = boards.querySelector(".boardname"), above = !wide && panel.querySelector(".seats2"), below = !side && beside.querySelector(".tray");
   // What is above and below the boards counts as high as it has been, so that they keep their size.
   if (parts.width !== innerWidth) Object.assign(parts, {width: innerWidth, most: 0});
   parts.most = Math.max(parts.most, (above ? above.offsetHeight + 14 : 0) + (below ? below.offsetHeight + 14 : 0));
-  const used = document.getElementById("game").offsetTop + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + parts.most + 52;
+  const used = $("game").offsetTop + document.querySelector(".deck").offsetHeight + caption.offsetHeight + card + (name ? 30 : 0) + parts.most + 52;
   const height = Math.max(phone ? 300 : 260, innerHeight - used);
   return Math.max(5, Math.min(width / across, height / down, 46));
 }
