@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/graph/simple"
+	"gonum.org/v1/gonum/graph/topo"
 	"gonum.org/v1/gonum/mat"
 
 	"blockyard/agents/contest"
@@ -280,28 +282,16 @@ func (r *Results) Rate() ([]Estimate, *mat.SymDense) {
 // connected is whether every player has scored against every other one, directly or by way of those it has scored
 // against: then, and only then, the likelihood is greatest at finite ratings.
 func (r *Results) connected() bool {
-	for _, forth := range []bool{true, false} {
-		reached, queue := make([]bool, r.n), []int{0}
-		reached[0] = true
-		for len(queue) > 0 {
-			a := queue[0]
-			queue = queue[1:]
-			for b := range r.n {
-				scored := r.Meeting(a, b)
-				if !forth {
-					scored = r.Meeting(b, a)
-				}
-				if !reached[b] && scored.Points() > 0 {
-					reached[b] = true
-					queue = append(queue, b)
-				}
-			}
-		}
-		if slices.Contains(reached, false) {
-			return false
+	scored := simple.NewDirectedGraph()
+	for a := range r.n {
+		scored.AddNode(simple.Node(a))
+	}
+	for k, c := range r.results {
+		if c.Points() > 0 {
+			scored.SetEdge(simple.Edge{F: simple.Node(k / r.n), T: simple.Node(k % r.n)})
 		}
 	}
-	return true
+	return len(topo.TarjanSCC(scored)) == 1
 }
 
 // improve takes a Newton step for every player in turn, moves the mean to 0 and returns the largest step.
