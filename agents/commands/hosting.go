@@ -74,10 +74,8 @@ func (c *hosting) plays(ctx context.Context, con *console, t *tournament.Tournam
 		return err
 	}
 	t.Changed = pages(dir, bar)
-	err := play(ctx)
-	if bar.Close(); ctx.Err() != nil && match.Stopped(err) {
-		err = nil // the report says that games are missing
-	}
+	err := match.IgnoreStop(ctx, play(ctx)) // the report says that games are missing
+	bar.Close()
 	return errors.Join(err, made.Close(dir), con.Print(c.JSON, t.Report()))
 }
 

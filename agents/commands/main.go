@@ -110,10 +110,7 @@ func playGames(ctx context.Context, con *console, o output, total int,
 		fmt.Fprintln(con.Err, program.Named("logs are for reading; "+
 			"--record FILE writes games for agents analyze and datasets view"))
 	}
-	if ctx.Err() != nil && match.Stopped(err) {
-		return nil
-	}
-	return err
+	return match.IgnoreStop(ctx, err)
 }
 
 // contestants are a user's agents. Where programs start for every turn, a program comes before an agent of that name.

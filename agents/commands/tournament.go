@@ -197,9 +197,7 @@ func (c *ladderCmd) Run(ctx context.Context, con *console) error {
 		bar.Set(len(t.Played))
 		return nil
 	}
-	if err = t.Play(ctx); ctx.Err() != nil && match.Stopped(err) {
-		err = nil
-	}
+	err = match.IgnoreStop(ctx, t.Play(ctx))
 	bar.Close()
 	report := t.Report().Report
 	report.Limit(map[string]int{"cap": c.Cap, "steps": c.Steps})

@@ -159,6 +159,14 @@ func Stopped(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
+// IgnoreStop returns err, or nil if it only says that ctx has ended.
+func IgnoreStop(ctx context.Context, err error) error {
+	if ctx.Err() != nil && Stopped(err) {
+		return nil
+	}
+	return err
+}
+
 // MaxBook is the largest number of recorded games whose positions a match can begin in.
 const MaxBook = 100_000
 

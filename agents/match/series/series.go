@@ -110,10 +110,7 @@ func (s *Series) Play(ctx context.Context) (kept int, err error) {
 		s.Done(len(s.played))
 		return nil
 	})
-	if ctx.Err() != nil && match.Stopped(err) {
-		err = nil
-	}
-	return kept, err
+	return kept, match.IgnoreStop(ctx, err)
 }
 
 // Report returns the report of the games that were played so far; games without a valid result are left out. Seatings

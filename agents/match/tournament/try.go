@@ -119,7 +119,7 @@ func (l *League) Try(ctx context.Context, a *bots.Agent, against string, test *m
 			}
 			return l.tries(&t.Match, number, rivals, most)
 		}
-		if err := l.Tournament.Play(ctx); err != nil && !(ctx.Err() != nil && match.Stopped(err)) {
+		if err := match.IgnoreStop(ctx, l.Tournament.Play(ctx)); err != nil {
 			return nil, err
 		}
 		verdict = l.trial(e, test).Match.Meetings[0].Verdict
