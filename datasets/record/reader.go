@@ -141,13 +141,4 @@ func (r *Reader) end(err error) error {
 }
 
 // All yields the remaining games. It ends after an error.
-func (r *Reader) All() iter.Seq2[*Record, error] {
-	return func(yield func(*Record, error) bool) {
-		for {
-			rec, err := r.Read()
-			if errors.Is(err, io.EOF) || !yield(rec, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+func (r *Reader) All() iter.Seq2[*Record, error] { return jsonl.All(r.Read) }

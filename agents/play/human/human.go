@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"blockyard/datasets/viewer"
 	"blockyard/env"
 	"blockyard/env/ansi"
 	"blockyard/env/paint"
@@ -100,7 +101,9 @@ func (p *Player) show(s env.State, seat int, a env.Action) error {
 	p.frame.Reset()
 	s.Show(&p.frame)
 	if m, ok := s.(env.Marker); ok && a != env.None {
-		p.unghost()
+		for k := range p.frame.Boards {
+			p.frame.Boards[k].Unghost()
+		}
 		m.Mark(&p.frame, seat, a)
 	}
 	return Show(p.Out, &p.frame, p.Colour, p.Raw)
@@ -117,12 +120,6 @@ func Show(w io.Writer, f *env.Frame, colour, inPlace bool) error {
 	}
 	_, err := io.WriteString(ansi.Styled(w), text)
 	return err
-}
-
-func (p *Player) unghost() {
-	for k := range p.frame.Boards {
-		p.frame.Boards[k].Unghost()
-	}
 }
 
 // Keys passes on what a person types, key by key on a raw terminal, and line by line otherwise.
@@ -194,42 +191,25 @@ type spot struct {
 
 // spots returns the legal actions with the cells that they fill, which may be none, as for a pass.
 func (p *Player) spots(s env.State, seat int) []spot {
-	m, ok := s.(env.Marker)
+	p.frame.Reset()
+	s.Show(&p.frame)
+	boards, _, _ := paint.Arrange(&p.frame)
 	var out []spot
-	for _, a := range p.legal {
-		at := spot{action: a, shape: p.Game.Text(a)}
-		if ok {
-			p.frame.Reset()
-			s.Show(&p.frame)
-			p.unghost()
-			m.Mark(&p.frame, seat, a)
-			at.measure(p.frame.Boards)
+	for _, m := range new(viewer.Painter).Marks(p.Game, s, seat) {
+		at := spot{action: m.Action, shape: m.Text}
+		if n := len(m.Cells); n > 0 {
+			w := boards[m.Board].W
+			at.left, at.depth, at.shape = w, m.Cells[n-1]/w, ""
+			for _, i := range m.Cells {
+				at.left = min(at.left, i%w)
+			}
+			for _, i := range m.Cells {
+				at.shape += fmt.Sprintf("%d,%d ", i%w-at.left, i/w-m.Cells[0]/w)
+			}
 		}
 		out = append(out, at)
 	}
 	return out
-}
-
-// measure sets left, depth and shape from the first board that has a ghost.
-func (at *spot) measure(boards []env.Board) {
-	for _, b := range boards {
-		var cells []int
-		left := b.W
-		for i, c := range b.Cells {
-			if c.Kind == env.CellGhost {
-				cells, left = append(cells, i), min(left, i%b.W)
-			}
-		}
-		if len(cells) == 0 {
-			continue
-		}
-		top := cells[0] / b.W
-		at.left, at.depth, at.shape = left, cells[len(cells)-1]/b.W, ""
-		for _, i := range cells {
-			at.shape += fmt.Sprintf("%d,%d ", i%b.W-left, i/b.W-top)
-		}
-		return
-	}
 }
 
 const keysHelp = "← → column  ↑ turn  ↓ other depth  space place  : type a move  ? moves  q leave"

@@ -49,19 +49,10 @@ type Said struct {
 }
 
 func (s *Said) of(mark string) *string {
-	switch mark {
-	case Input:
-		return &s.Input
-	case Answer:
-		return &s.Answer
-	case Time:
-		return &s.Time
-	case Errors:
-		return &s.Errors
-	case Remark:
-		return &s.Remarks
+	texts := map[string]*string{
+		Input: &s.Input, Answer: &s.Answer, Time: &s.Time, Errors: &s.Errors, Remark: &s.Remarks,
 	}
-	return nil
+	return texts[mark]
 }
 
 // A Turn is what was said in a turn, by seat.

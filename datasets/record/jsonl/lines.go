@@ -159,11 +159,14 @@ func (r *Reader) Next() ([]byte, error) {
 }
 
 // All yields the lines that Next returns. It ends at the end of the file or after an error.
-func (r *Reader) All() iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+func (r *Reader) All() iter.Seq2[[]byte, error] { return All(r.Next) }
+
+// All yields what next returns, until io.EOF or after another error.
+func All[T any](next func() (T, error)) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		for {
-			line, err := r.Next()
-			if errors.Is(err, io.EOF) || !yield(line, err) || err != nil {
+			v, err := next()
+			if errors.Is(err, io.EOF) || !yield(v, err) || err != nil {
 				return
 			}
 		}
