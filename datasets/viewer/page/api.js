@@ -69,14 +69,7 @@ export class Timeline {
 
   // turnOf is the turn of frame n, and stepOf how many frames of the turn precede it.
   turnOf(n) {
-    if (!this.starts.length) return n;
-    let low = 0, high = this.starts.length - 1; // the last start that is not above n
-    while (low < high) {
-      const mid = Math.ceil((low + high) / 2);
-      if (this.starts[mid] <= n) low = mid;
-      else high = mid - 1;
-    }
-    return low;
+    return this.starts.length ? Math.max(0, this.starts.findLastIndex((start) => start <= n)) : n;
   }
 
   stepOf(n) {

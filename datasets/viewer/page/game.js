@@ -5,7 +5,7 @@ import {Timeline, ask, wait} from "./api.js";
 import * as analysis from "./analysis.js";
 import {$, el, options, rules} from "./dom.js";
 import {dress} from "./draw.js";
-import {address, state} from "./list.js";
+import {address, route, state} from "./list.js";
 import * as log from "./log.js";
 import * as stage from "./stage.js";
 
@@ -85,7 +85,7 @@ async function follow(mine) {
     head();
     if (timeline.count > before || at < 0) {
       if (wasLast && !playing) want = timeline.count - 1;
-      bounds();
+      numbers();
       if (!aim && (!playing || at < 0)) show(want);
     }
     const behind = got.replay.turns < got.replay.frames && timeline.starts.length < got.replay.turns;
@@ -115,14 +115,10 @@ function head() {
   if (details) document.title = details.kind.title + " · " + details.game.players.join(" – ");
 }
 
-function bounds() {
-  slider.max = Math.max(0, timeline.turns - 1);
-  numbers();
-}
-
 function numbers() {
   const last = Math.max(0, timeline.turns - 1), turn = timeline.turnOf(Math.max(0, at));
   counter.replaceChildren("Turn ", el("b", "", turn.toLocaleString("en")), " / " + last.toLocaleString("en") + (details && details.replay.reading ? " …" : ""));
+  slider.max = last;
   slider.value = turn;
   slider.style.setProperty("--done", last ? 100 * turn / last + "%" : "0%");
   $("first").disabled = $("back").disabled = at <= 0;
@@ -166,20 +162,11 @@ function paint(n, frame) {
   link();
 }
 
-// isHere tells whether the address is of this game: "back" changes it before the page hears of that.
-function isHere() {
-  try {
-    return decodeURIComponent(location.hash.slice(1)).replace(/\/[\d.]+$/, "") === id;
-  } catch {
-    return false;
-  }
-}
-
-// link sets the address to the current frame, unless the address has left the game already.
+// link sets the address to the current frame, unless it has left the game: "back" does so before the page hears of it.
 function link() {
   clearTimeout(linkTimer);
   const set = () => {
-    if (!isHere()) return;
+    if (route().id !== id) return;
     linked = performance.now();
     history.replaceState(null, "", address(id, timeline.turnOf(at), timeline.stepOf(at)));
   };

@@ -13,6 +13,20 @@ export const state = (live, stopped) => live ? [el("span", "chip live", "live")]
 
 export const address = (id, turn, step = 0) => "#" + encodeURIComponent(id).replaceAll("%2F", "/").replaceAll("%3A", ":") + "/" + turn + (step ? "." + step : "");
 
+// route reads the address: "#GAME/TURN" or "#GAME/TURN.STEP", where GAME may contain slashes.
+export function route() {
+  let text = location.hash.slice(1);
+  try {
+    text = decodeURIComponent(text);
+  } catch {
+    text = "";
+  }
+  if (!text) return {view: "list"};
+  const at = text.lastIndexOf("/"), place = at < 0 ? null : /^(\d{1,12})(?:\.(\d{1,9}))?$/.exec(text.slice(at + 1));
+  if (place) return {view: "game", id: text.slice(0, at), turn: Number(place[1]), step: Number(place[2] || 0)};
+  return {view: "game", id: text, turn: 0, step: 0};
+}
+
 export function enter() {
   document.title = "Blockyard replays";
   $("where").replaceChildren();

@@ -34,7 +34,7 @@ export function draw(frame, {details, at, count, own = -1}) {
   frame.boards.forEach((b, k) => {
     drawBoard(parts.boards[k].canvas, b, cell, seats);
     parts.boards[k].column.style.width = parseFloat(parts.boards[k].canvas.style.width) + 2 + "px";
-    tint(parts.boards[k], frame, k, details);
+    tint(parts.boards[k], frame, k);
   });
   for (const tray of parts.trays) pieces(tray, frame, cell, seats, own);
   if (!parts.fitted) { // what the first pieces take of the window is known now
@@ -75,7 +75,7 @@ function build(frame, details) {
     column.append(box);
     if (!own && b.name && b.name !== "board") column.append(el("p", "boardname", b.name));
     boards.append(column);
-    parts.boards.push({box, canvas, column, tint: null});
+    parts.boards.push({box, canvas, column, tint: el("div")});
   });
   if (!own) {
     const all = el("div", "seats" + cards.length, ...cards.map((c) => c.box));
@@ -185,7 +185,7 @@ export function words(frame, details) {
   return out.join(". ");
 }
 
-function tint(part, frame, k, details) {
+function tint(part, frame, k) {
   let text = "", cls = "tint";
   const result = parts.own && frame.seats[k] ? frame.seats[k].result : undefined;
   if (frame.red) text = frame.over;
@@ -193,18 +193,11 @@ function tint(part, frame, k, details) {
     text = result > 0 ? "Won" : result < 0 ? "Lost" : "Draw";
     cls += result > 0 ? " won" : result < 0 ? "" : " even";
   } else if (frame.over && frame.seats.length === 1 && result !== undefined) text = frame.over;
-  if (!text) {
-    if (part.tint) part.tint.remove();
-    part.tint = null;
-    part.text = "";
-    return;
-  }
-  if (!part.tint) part.box.append(part.tint = el("div"));
-  part.tint.className = cls;
-  if (part.text !== text) {
-    part.tint.replaceChildren(el("span", "", ...text.split(" · ").map((line, k) => el(k ? "small" : "b", "", line))));
-    part.text = text;
-  }
+  if (part.key === cls + text) return;
+  part.key = cls + text;
+  part.tint.remove();
+  part.tint = el("div", cls, el("span", "", ...text.split(" · ").map((line, k) => el(k ? "small" : "b", "", line))));
+  if (text) part.box.append(part.tint);
 }
 
 function pieces(tray, frame, cell, seats, own) {
