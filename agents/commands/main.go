@@ -149,19 +149,3 @@ func factories(ctx context.Context, agents []*bots.Agent, persons bool) (
 	}
 	return makers, forget, nil
 }
-
-// seated returns the agents of one game, nil where there is no maker.
-func seated(makers []bots.Factory, names []string, seed uint64) ([]env.Agent, error) {
-	out := make([]env.Agent, len(makers))
-	for seat, f := range makers {
-		if f == nil {
-			continue
-		}
-		a, err := f(env.Derive(seed, uint64(seat)))
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", names[seat], err), match.Close(out))
-		}
-		out[seat] = a
-	}
-	return out, nil
-}

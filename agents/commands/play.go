@@ -72,7 +72,7 @@ func (c *playCmd) Run(ctx context.Context, con *console) error {
 	}
 	people := &people{cmd: c, con: con, player: human.Player{Game: g.Rules, Out: con.Out}, restore: func() {}}
 	defer func() { people.restore() }()
-	if g.Agents, err = seated(makers, g.Names, c.Seed); err != nil {
+	if g.Agents, err = match.Seated(makers, g.Names, c.Seed); err != nil {
 		return err
 	}
 	defer match.Close(g.Agents)
@@ -278,7 +278,7 @@ func (c *playCmd) table(ctx context.Context) (t *webplay.Table, forget func(), e
 	t = &webplay.Table{
 		Rules: m.Rules, Seed: c.Seed, Names: m.Names, Analyst: new(analyst.Analyst), File: c.Record, Speed: speed,
 		Record: func(rec *record.Record) error { return record.AppendTo(c.Record, rec) },
-		Agents: func(seed uint64) ([]env.Agent, error) { return seated(makers, m.Names, seed) },
+		Agents: func(seed uint64) ([]env.Agent, error) { return match.Seated(makers, m.Names, seed) },
 	}
 	for seat, f := range makers {
 		if f == nil {

@@ -72,7 +72,7 @@ func signature(ctx context.Context, g *env.Game, name string, n int) (string, er
 			m.Enough = func(env.State) bool { steps++; return steps > signSteps }
 		}
 		m.Names = slices.Repeat([]string{name}, g.MinSeats)
-		if m.Agents, err = seated(slices.Repeat([]bots.Factory{f}, g.MinSeats), m.Names, seed); err != nil {
+		if m.Agents, err = match.Seated(slices.Repeat([]bots.Factory{f}, g.MinSeats), m.Names, seed); err != nil {
 			return "", err
 		}
 		rec, err := match.Play(ctx, m)

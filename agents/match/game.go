@@ -71,6 +71,22 @@ func Play(ctx context.Context, g Game) (*record.Record, error) {
 	return p.rec, err
 }
 
+// Seated returns the agents of one game, nil where there is no maker.
+func Seated[F ~func(seed uint64) (env.Agent, error)](makers []F, names []string, seed uint64) ([]env.Agent, error) {
+	out := make([]env.Agent, len(makers))
+	for seat, f := range makers {
+		if f == nil {
+			continue
+		}
+		a, err := f(env.Derive(seed, uint64(seat)))
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", names[seat], err), Close(out))
+		}
+		out[seat] = a
+	}
+	return out, nil
+}
+
 // Close closes those agents of a game that implement io.Closer; nil is none.
 func Close(agents []env.Agent) (err error) {
 	for _, a := range agents {

@@ -3,9 +3,7 @@ package viewer
 import (
 	"bytes"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -84,18 +82,16 @@ func (l *Library) Add(name string, text []byte) (n int, err error) {
 	defer l.mu.Unlock()
 	l.added = slices.DeleteFunc(l.added, func(e *entry) bool { return e.file == name })
 	l.version++
-	for r := record.ReadLines(in); ; n++ {
-		rec, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			return n, nil
-		}
+	for rec, err := range record.ReadLines(in).All() {
 		if err != nil {
 			return n, err
 		}
-		e := entryOf(rec, fmt.Sprintf("%s:%d", name, n+1))
-		e.file, e.number, e.version = name, n+1, l.version
+		n++
+		e := entryOf(rec, fmt.Sprintf("%s:%d", name, n))
+		e.file, e.number, e.version = name, n, l.version
 		l.added = append(l.added, e)
 	}
+	return n, nil
 }
 
 // Refresh updates the list until deadline, and reports whether it is complete.

@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/match"
 	"blockyard/agents/play/analyst"
 	"blockyard/agents/play/webplay"
 	"blockyard/datasets/program/web/ask"
@@ -63,13 +64,9 @@ func (h *hall) play(_ context.Context, r *ask.Request) ([]byte, error) {
 	t := &webplay.Table{Rules: g, Seed: order.Seed, Persons: 1, Analyst: h.analyst, Record: h.keep}
 	t.Names = slices.Repeat([]string{opponent}, g.MinSeats)
 	t.Names[0] = bots.Person
-	t.Agents = func(seed uint64) (_ []env.Agent, err error) {
-		agents := make([]env.Agent, len(t.Names))
-		for seat := 1; seat < len(agents) && err == nil; seat++ {
-			agents[seat], err = factory(env.Derive(seed, uint64(seat)))
-		}
-		return agents, err
-	}
+	makers := slices.Repeat([]bots.Factory{factory}, g.MinSeats)
+	makers[0] = nil
+	t.Agents = func(seed uint64) ([]env.Agent, error) { return match.Seated(makers, t.Names, seed) }
 	h.leave()
 	ctx, leave := context.WithCancel(context.Background())
 	h.leave = leave
