@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -121,10 +122,7 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 }
 
 func (c *arenaCmd) texts() []string {
-	if c.B == "" {
-		return []string{c.A}
-	}
-	return []string{c.A, c.B}
+	return slices.DeleteFunc([]string{c.A, c.B}, func(text string) bool { return text == "" })
 }
 
 // check returns an error if the flags do not fit the game, in which a unit has so many games.

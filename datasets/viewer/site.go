@@ -24,16 +24,13 @@ import (
 // A Site says what to show in a browser, and where.
 type Site struct {
 	Games   []string         // files of records, folders of them, history folders; "FILE#GAME" is a game of a file
-	Turn    int              // to open the page at, with a single game
+	Turn    int              // to open the page at; only with a single game
 	Analyst analysis.Analyst // nil if there is none
 	web.PageFlags
 }
 
 // Serve prints the address of the page on out and serves it until ctx is done.
 func (s *Site) Serve(ctx context.Context, out, errs io.Writer) error {
-	if s.Turn != 0 && len(s.Games) != 1 {
-		return errors.New("a turn of several games: name one game")
-	}
 	paths, fragment, err := s.places()
 	if err != nil {
 		return err

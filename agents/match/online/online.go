@@ -83,7 +83,10 @@ func (c *Dropblox) Run(ctx context.Context, con *program.Console) error {
 	if err != nil {
 		return err
 	}
-	all := newTotals(list)
+	all := &totals{tournament.Tournament{Config: tournament.Config{Rules: dropblox.Game, Format: "rounds"}}}
+	for _, team := range list {
+		all.Entrants = append(all.Entrants, &tournament.Entrant{Name: team.Name})
+	}
 	config := server.Config{
 		Teams: teams.NewGuard(list), Clock: time.Duration(c.Seconds * float64(time.Second)), History: c.History,
 		Rounds: c.Rounds, Players: cmp.Or(c.Players, len(list)), Notice: c.Notice,
@@ -120,14 +123,6 @@ func (c *Dropblox) Run(ctx context.Context, con *program.Console) error {
 
 // totals are a tournament with a game for every round, which all teams of the round play.
 type totals struct{ tournament.Tournament }
-
-func newTotals(teams []teams.Team) *totals {
-	t := &totals{tournament.Tournament{Config: tournament.Config{Rules: dropblox.Game, Format: "rounds"}}}
-	for _, team := range teams {
-		t.Entrants = append(t.Entrants, &tournament.Entrant{Name: team.Name})
-	}
-	return t
-}
 
 // add adds a round, and writes the page to a folder, if there is one.
 func (t *totals) add(r server.Round, page string) error {

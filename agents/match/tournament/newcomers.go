@@ -150,7 +150,11 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 		return e.From == from && e.Fingerprint == print || e.Tried == print && e.Verdict == ""
 	})
 	if k < 0 {
-		k = l.replaced(from, print)
+		// It takes the place and the name of one that was read too early, as a submission that is copied slowly, or did not
+		// work, and has not played.
+		k = slices.IndexFunc(l.known, func(e *Entrant) bool {
+			return e.vain && e.From == from && l.here[from].print == print
+		})
 	}
 	if k < 0 {
 		k, l.known = len(l.known), append(l.known, l.name(a, from, print))
@@ -164,14 +168,6 @@ func (l *League) version(a *bots.Agent, print string) *Entrant {
 	e.Refused, e.Output, e.Left = "", "", false
 	e.into = filepath.Join(l.Dir, BuildDir, strconv.Itoa(l.built))
 	return e
-}
-
-// replaced returns the version whose place and name this content takes, -1 for none: one that was read too early, as a
-// submission that is copied slowly, or did not work, and has not played.
-func (l *League) replaced(from, print string) int {
-	return slices.IndexFunc(l.known, func(e *Entrant) bool {
-		return e.vain && e.From == from && l.here[from].print == print
-	})
 }
 
 // name returns a new entrant: the first version of one, or the next one of who comes from the same place, or has the

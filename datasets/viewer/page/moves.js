@@ -10,6 +10,11 @@ const mirrored = (cells) => cells.map((c) => ({x: -c.x, y: c.y}));
 // turns are the four orientations of a shape, from its own on, clockwise.
 const turns = (cells) => [cells, turned(cells), turned(turned(cells)), turned(turned(turned(cells)))];
 
+// The ways to change a shape: those that it can become, in order.
+export const turn = (cells) => turns(cells).slice(1);
+export const back = (cells) => turn(cells).reverse();
+export const flip = (cells) => turns(mirrored(cells));
+
 // family is the same for all shapes that turns and flips make of each other.
 function family(cells) {
   return [...turns(cells), ...turns(mirrored(cells))].map(key).sort()[0];
@@ -95,22 +100,10 @@ export class Moves {
     this.at = same[(same.indexOf(this.at) + 1) % same.length];
   }
 
-  // change selects the first shape in a list that is another one and legal somewhere.
-  change(list) {
-    const shape = list.map(key).find((s) => s !== this.at.shape && this.families.has(s));
-    if (shape !== undefined) this.at = this.best((s) => s.shape === shape, this.near(this.at));
-  }
-
-  turn() {
-    if (this.at) this.change(turns(this.at.cells).slice(1));
-  }
-
-  turnBack() {
-    if (this.at) this.change(turns(this.at.cells).slice(1).reverse());
-  }
-
-  flip() {
-    if (this.at) this.change(turns(mirrored(this.at.cells)));
+  // change selects the first shape of a way that is another one and legal somewhere.
+  change(way) {
+    const shape = this.at && way(this.at.cells).map(key).find((s) => s !== this.at.shape && this.families.has(s));
+    if (shape) this.at = this.best((s) => s.shape === shape, this.near(this.at));
   }
 
   // take selects a piece.

@@ -5,7 +5,7 @@ import {access, send as ask, trouble, wait} from "./api.js";
 import {$, el, rules} from "./dom.js";
 import {dress, theme} from "./draw.js";
 import * as hints from "./hints.js";
-import {Moves, pieceOf} from "./moves.js";
+import {Moves, back, flip, pieceOf, turn} from "./moves.js";
 import * as pointer from "./pointer.js";
 import * as stage from "./stage.js";
 
@@ -174,9 +174,9 @@ const pressed = {left: "left", right: "right", turn: "up", up: "up", down: "down
 
 const place = () => { if (mine() && moves.at) choose(moves.at.mark.action); };
 const actions = {
-  left: act((m) => m.step(-1, 0)), right: act((m) => m.step(1, 0)), turn: act((m) => m.turn()), depth: act((m) => m.deeper()),
-  up: act((m) => m.hand ? m.step(0, -1) : m.turn()), down: act((m) => m.hand ? m.step(0, 1) : m.deeper()),
-  back: act((m) => m.turnBack()), flip: act((m) => m.flip()), before: act((m) => m.nextPiece(-1)), after: act((m) => m.nextPiece(1)), place,
+  left: act((m) => m.step(-1, 0)), right: act((m) => m.step(1, 0)), turn: act((m) => m.change(turn)), depth: act((m) => m.deeper()),
+  up: act((m) => m.hand ? m.step(0, -1) : m.change(turn)), down: act((m) => m.hand ? m.step(0, 1) : m.deeper()),
+  back: act((m) => m.change(back)), flip: act((m) => m.change(flip)), before: act((m) => m.nextPiece(-1)), after: act((m) => m.nextPiece(1)), place,
 };
 const keys = {
   ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down", x: "turn", r: "turn", z: "back", f: "flip",

@@ -43,12 +43,7 @@ static void load(const char *file) {
 }
 
 static wt_block flat(game_block b) {
-	wt_block w;
-	w.size = sizeof w;
-	w.kind = b.kind;
-	w.rotation = b.rotation;
-	w.x = b.x;
-	w.y = b.y;
+	wt_block w = {sizeof w, b.kind, b.rotation, b.x, b.y};
 	return w;
 }
 

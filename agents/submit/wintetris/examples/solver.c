@@ -78,16 +78,13 @@ static int bad(const wt_block *b) {
 
 int32_t wt_update(int64_t solver, const wt_field *field, const wt_block *current, const wt_block *next,
                   int32_t new_piece) {
-	game_block now, target;
+	game_block target;
 	if (solver < 1 || solver > SOLVERS || !solvers[solver - 1].used)
 		return WT_BADHANDLE;
 	if (field == NULL || field->size < sizeof *field || field->cells == NULL || field->width != GAME_W ||
 	    field->height != GAME_H || bad(current) || bad(next))
 		return WT_BADARGUMENT;
-	now.kind = current->kind;
-	now.rotation = current->rotation;
-	now.x = current->x;
-	now.y = current->y;
+	game_block now = {current->kind, current->rotation, current->x, current->y};
 	if (new_piece)
 		solvers[solver - 1].target = choose(field->cells, now);
 	target = solvers[solver - 1].target;
