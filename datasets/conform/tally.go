@@ -81,6 +81,15 @@ func Same[T comparable](t *Tally, key string, recorded, replayed T) bool {
 	return false
 }
 
+// Each returns what f makes of each element.
+func Each[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, len(list))
+	for k, v := range list {
+		out[k] = f(v)
+	}
+	return out
+}
+
 func (t *Tally) differs(key string, recorded, replayed any) {
 	if t.Differ++; t.Differ > 1 {
 		return

@@ -245,13 +245,8 @@ func (e *Entrant) forget() error {
 }
 
 // playing are the entrants that are there and ready.
-func (l *League) playing() (in []int) {
-	for k, e := range l.Entrants {
-		if e.into != "" && e.Refused == "" && !e.Left {
-			in = append(in, k)
-		}
-	}
-	return in
+func (l *League) playing() []int {
+	return which(l.Entrants, func(_ int, e *Entrant) bool { return e.into != "" && e.Refused == "" && !e.Left })
 }
 
 // local is how many games, or builds, are under way at once on this machine.

@@ -225,7 +225,7 @@ type Report struct {
 }
 
 // listed returns the entrants of the table: those that take part, and those of a league that have played.
-func (t *Tournament) listed() (in []int) {
+func (t *Tournament) listed() []int {
 	if t.Format != Ongoing {
 		return takingPart(t.Entrants)
 	}
@@ -233,12 +233,7 @@ func (t *Tournament) listed() (in []int) {
 	for _, g := range t.Played {
 		played[g.Seats[0]], played[g.Seats[1]] = true, true
 	}
-	for k, e := range t.Entrants {
-		if played[k] || e.Refused == "" && !e.Left {
-			in = append(in, k)
-		}
-	}
-	return in
+	return which(t.Entrants, func(k int, e *Entrant) bool { return played[k] || e.Refused == "" && !e.Left })
 }
 
 // Report returns how the tournament stands. The places that final games decide come before all others.

@@ -99,13 +99,18 @@ func (e *Entrant) refuse(why, output string) {
 	e.Output = text.String()
 }
 
-func takingPart(entrants []*Entrant) (in []int) {
+// which returns the numbers of the entrants that suit.
+func which(entrants []*Entrant, suits func(k int, e *Entrant) bool) (in []int) {
 	for k, e := range entrants {
-		if e.Refused == "" {
+		if suits(k, e) {
 			in = append(in, k)
 		}
 	}
 	return in
+}
+
+func takingPart(entrants []*Entrant) []int {
+	return which(entrants, func(_ int, e *Entrant) bool { return e.Refused == "" })
 }
 
 func final(p match.Played) bool {

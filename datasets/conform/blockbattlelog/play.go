@@ -106,10 +106,7 @@ func draws(trial *blockbattle.Report, holes [2][][]int, next int) []uint16 {
 
 func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
 	land, rep := &p.lands[seat], &p.rep.Sides[seat]
-	var words []string
-	for _, tok := range p.tokens[seat] {
-		words = append(words, tok.String())
-	}
+	words := conform.Each(p.tokens[seat], blockbattle.Token.String)
 	r.Given(t, "parsed", words, "illegal", p.refused[seat], "rest", fmt.Sprintf("%d,%d", land.X, land.Y))
 	shape := box(land.Piece, land.Rot)
 	if land.Skipped {
@@ -121,11 +118,7 @@ func (p *played) compare(t *conform.Tally, seat int, r *playerRecord) {
 		"locked", field(&locked, -1), "rows", rep.Rows, "cleared", rep.Cleared, "gain", rep.Gain,
 		"lines", rep.Lines, "first_single", rep.FirstSingle)
 	if r.Holes != nil {
-		var replayed [][]int
-		for _, mask := range rep.Holes {
-			replayed = append(replayed, columns(mask))
-		}
-		conform.Same(t, "holes", holesText(r.Holes), holesText(replayed))
+		conform.Same(t, "holes", holesText(r.Holes), holesText(conform.Each(rep.Holes, columns)))
 	}
 	after := &p.after[seat]
 	r.Given(t, "pts", int(after.Points), "combo", int(after.Combo), "skips", int(after.Skips), "end", field(after, -1))
@@ -141,11 +134,8 @@ func columns(mask uint16) (row []int) {
 
 // holesText is the hole columns of a batch as text, each row's in ascending order.
 func holesText(rows [][]int) string {
-	var out []string
-	for _, row := range rows {
-		out = append(out, fmt.Sprint(slices.Sorted(slices.Values(row))))
-	}
-	return strings.Join(out, " ")
+	text := func(row []int) string { return fmt.Sprint(slices.Sorted(slices.Values(row))) }
+	return strings.Join(conform.Each(rows, text), " ")
 }
 
 func has(lost []blockbattle.Loss, seat int) bool {
@@ -153,20 +143,14 @@ func has(lost []blockbattle.Loss, seat int) bool {
 }
 
 func lossText(list []blockbattle.Loss) string {
-	var out []string
-	for _, l := range list {
-		out = append(out, l.Phase.String()+" "+player(l.Seat))
-	}
-	return strings.Join(out, ", ")
+	text := func(l blockbattle.Loss) string { return l.Phase.String() + " " + player(l.Seat) }
+	return strings.Join(conform.Each(list, text), ", ")
 }
 
 func compareEnd(t *conform.Tally, r *roundRecord, losses []blockbattle.Loss, won string) {
 	if r.Losses != nil {
-		var out []string
-		for _, l := range r.Losses {
-			out = append(out, l[0]+" "+l[1])
-		}
-		conform.Same(t, "losses", strings.Join(out, ", "), lossText(losses))
+		stated := conform.Each(r.Losses, func(l [2]string) string { return l[0] + " " + l[1] })
+		conform.Same(t, "losses", strings.Join(stated, ", "), lossText(losses))
 	}
 	r.Given(t, "over", len(losses) > 0)
 	sameWinner(t, r.Values, won)

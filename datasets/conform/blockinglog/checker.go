@@ -48,10 +48,7 @@ func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) {
 	s.Letters = 1<<blocking.Letters - 1
 	s.Left = [env.MaxSeats]uint32{s.Letters, s.Letters, s.Letters, s.Letters}
 	s.Turn = uint8(r.Player)
-	var list []string
-	for _, c := range s.List(r.Player) {
-		list = append(list, c.String())
-	}
+	list := conform.Each(s.List(r.Player), blocking.Code.String)
 	if !conform.Same(t, "it is listed", true, slices.Contains(list, listed)) {
 		return
 	}
@@ -73,11 +70,7 @@ func checkOpening(t *conform.Tally, v conform.Values, r *openingRecord) {
 // cellsOf lists the [column, row] of the cells that a placement covers, row by row.
 func cellsOf(table *blocking.Table, a env.Action) [][]int {
 	o, x, y := table.Placement(a)
-	var out [][]int
-	for _, c := range o.Cells {
-		out = append(out, []int{x + int(c.X), y + int(c.Y)})
-	}
-	return out
+	return conform.Each(o.Cells, func(c blocking.Cell) []int { return []int{x + int(c.X), y + int(c.Y)} })
 }
 
 func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Values) {
@@ -106,10 +99,7 @@ func checkShapes(t *conform.Tally, _ conform.Values, r *map[string]conform.Value
 		conform.Same(t, "orientations", len(orient), 8)
 		for k := range 8 {
 			form := fmt.Sprintf("%d%d", k/4, k%4)
-			var squares [][]int
-			for _, c := range table.Squares(l, k/4, k%4) {
-				squares = append(squares, []int{int(c.X), int(c.Y)})
-			}
+			squares := conform.Each(table.Squares(l, k/4, k%4), func(c blocking.Cell) []int { return []int{int(c.X), int(c.Y)} })
 			conform.Same(t, "orient "+form, fmt.Sprint(orient[form]), fmt.Sprint(squares))
 		}
 	}

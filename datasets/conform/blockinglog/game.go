@@ -56,11 +56,7 @@ func turn(t *conform.Tally, g *game, v conform.Values, r *turnRecord) {
 	rows := s.Rows(p)
 	v.Given(t, "rows", rows[:], "others", g.others[p])
 	if v.Has("valid") {
-		var list []string
-		for _, code := range s.List(p) {
-			list = append(list, code.String())
-		}
-		v.Given(t, "valid", list)
+		v.Given(t, "valid", conform.Each(s.List(p), blocking.Code.String))
 	}
 	g.answer(t, v, r)
 }

@@ -66,12 +66,7 @@ func mustBeKnown(types ...int) {
 func point(c dropblox.Cell) [2]int { return [2]int{int(c.I), int(c.J)} }
 
 // offsets are the cells of a block as [row, column] relative to its center.
-func offsets(b *dropblox.Block) (out [][2]int) {
-	for _, c := range b.Cells() {
-		out = append(out, point(c))
-	}
-	return out
-}
+func offsets(b *dropblox.Block) [][2]int { return conform.Each(b.Cells(), point) }
 
 // status is the contest's word for whether a game goes on.
 func status(s *dropblox.State) string {
