@@ -66,14 +66,14 @@ func (c *hostCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return err
 	}
+	lines.Player = func(number int) contest.Player { return players[number] }
+	return c.play(ctx, con, s, players)
+}
+
+func (c *hostCmd) play(ctx context.Context, con *console, s *series.Series, players []contest.Player) error {
 	for _, p := range players {
 		s.Names = append(s.Names, p.Name)
 	}
-	lines.Player = func(number int) contest.Player { return players[number] }
-	return c.play(ctx, con, s)
-}
-
-func (c *hostCmd) play(ctx context.Context, con *console, s *series.Series) error {
 	o := output{c.Record, c.Log, s.Seed, c.Quiet || c.JSON}
 	err := playGames(ctx, con, o, len(s.Games), func(w *record.Writer, bar program.Bar) (int, error) {
 		s.Record, s.Done = w, bar.Set
@@ -260,9 +260,6 @@ func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, play
 	h.rounds.Game.Folders = h.history("")
 	s := &series.Series{Rules: g, Seed: h.seeds[0], Games: series.Alone(len(players), h.seeds), Workers: h.workers,
 		Settings: map[string]string{}}
-	for _, p := range players {
-		s.Names = append(s.Names, p.Name)
-	}
 	for _, name := range []string{"seconds", "turns", "points"} {
 		if v := h.settings[name]; v != "" && v != "0" {
 			s.Settings[name] = v
@@ -271,5 +268,5 @@ func (h *roundsHost) series(ctx context.Context, con *console, g *env.Game, play
 	h.rounds.Log = h.log(func(p *match.Played) string { return match.Letter(p.Seats[0]) + strconv.Itoa(p.Unit+1) })
 	h.rounds.Player = func(number int) contest.Player { return players[number] }
 	s.Runner = &h.rounds
-	return h.play(ctx, con, s)
+	return h.play(ctx, con, s, players)
 }

@@ -123,6 +123,7 @@ func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest
 	t.Seed, t.Workers, t.Isolate = c.Seed, c.Workers, c.Isolate
 	g := t.Rules
 	log := func(p *match.Played) string { return filepath.Join(dir, tournament.LogFile(p.Number)) }
+	player := func(number int) contest.Player { return t.Entrants[number].Player() }
 	if rules.Open == nil {
 		if c.Clock == contest.Wall {
 			return "", errWallAnyway
@@ -132,8 +133,7 @@ func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest
 		if game.Turns > 0 {
 			text += " --turns " + settings["turns"]
 		}
-		t.Runner = &series.Rounds{Game: game, Log: log,
-			Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
+		t.Runner = &series.Rounds{Game: game, Log: log, Player: player}
 		t.Test = func(ctx context.Context, e *tournament.Entrant) error {
 			return tournament.TestTurns(ctx, game.Clock, e)
 		}
@@ -146,7 +146,7 @@ func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest
 	}
 	p, err := rival.Program()
 	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Clock: c.Clock, Strict: true, Losses: rules.Losses,
-		Player: func(number int) contest.Player { return t.Entrants[number].Player() }}
+		Player: player}
 	t.Runner = lines
 	t.Test = func(ctx context.Context, e *tournament.Entrant) error { return tournament.TestLines(ctx, *lines, p, e) }
 	text := settingsText(rules, c.given())

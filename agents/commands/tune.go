@@ -64,15 +64,9 @@ func (c *tuneCmd) Run(ctx context.Context, con *console) error {
 	}
 	m := t.Match
 	m.Seed, m.Units = ^c.Seed, c.Check/m.GameSeats()
-	tuned, err := t.Player("tuned", last.Weights)
-	if err != nil {
+	if m.Players, err = t.Players(last.Weights); err != nil {
 		return err
 	}
-	start, err := t.Player("start", t.From)
-	if err != nil {
-		return err
-	}
-	m.Players = []match.Player{tuned, start}
 	checked := con.Progress(c.Quiet, c.Check, "games")
 	m.Progress = checked.Show
 	r, err := m.Play(ctx)

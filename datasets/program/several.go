@@ -3,7 +3,6 @@ package program
 import (
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"reflect"
 	"regexp"
@@ -96,8 +95,8 @@ func (s *Several) guess(word string) string {
 	for _, p := range s.Parts {
 		words = append(words, wordsOf(p.Program)...)
 	}
-	for name := range s.outside() {
-		words = append(words, name)
+	for _, command := range s.outside() {
+		words = append(words, command[0])
 	}
 	all := &Program{Name: s.Name, Commands: new(struct{})}
 	slices.Sort(words)
@@ -125,14 +124,12 @@ func wordsOf(p *Program) (words []string) {
 }
 
 // outside are the names and texts of the commands of Outside.
-func (s *Several) outside() iter.Seq2[string, string] {
-	return func(yield func(string, string) bool) {
-		for line := range strings.Lines(s.Outside) {
-			if name, help, _ := strings.Cut(strings.TrimSpace(line), "\t"); !yield(name, help) {
-				return
-			}
-		}
+func (s *Several) outside() (all [][2]string) {
+	for line := range strings.Lines(s.Outside) {
+		name, help, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		all = append(all, [2]string{name, help})
 	}
+	return all
 }
 
 // entry writes a command and what it does, in lines of at most 80 columns.
@@ -174,8 +171,8 @@ func (s *Several) list(to io.Writer) {
 	}
 	if s.Outside != "" {
 		fmt.Fprint(to, "\npython: The package that has this program.\n")
-		for name, help := range s.outside() {
-			entry(to, name, help)
+		for _, command := range s.outside() {
+			entry(to, command[0], command[1])
 		}
 	}
 	fmt.Fprintf(to, "\n%s COMMAND --help explains the flags.\n", Called(s.Name))

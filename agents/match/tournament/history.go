@@ -86,14 +86,11 @@ func influences(r *Report) (all []influence) {
 	var rated []match.Standing
 	for _, s := range r.Players {
 		if s.Games > 0 {
-			rated = append(rated, s)
+			rated, all = append(rated, s), append(all, influence{Name: s.Name})
 		}
 	}
 	if len(rated) < 3 || len(rated) > mostInfluences {
 		return nil
-	}
-	for _, s := range rated {
-		all = append(all, influence{Name: s.Name})
 	}
 	elo := func(list []match.Standing) []match.Estimate {
 		results := match.NewResults(len(list))

@@ -251,9 +251,10 @@ func (l *League) find(e *Entrant) *Entrant {
 }
 
 // versions returns the versions of an author's bots, the last one first, and what is done with them.
-func (l *League) versions(author string) (all []version) {
+func (l *League) versions(author string) []version {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	all := []version{}
 	for _, e := range slices.Backward(l.known) {
 		if !owns(author, e.From) {
 			continue

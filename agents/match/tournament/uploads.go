@@ -248,7 +248,7 @@ const mostOwn = 100
 
 // account answers with the bots of an author and their games.
 func (u *Uploads) account(w http.ResponseWriter, _ *http.Request, author string) error {
-	versions, games := []version{}, []ownGame{}
+	versions, games := u.League.versions(author), []ownGame{}
 	rated := map[string]*match.Standing{}
 	shown := u.League.shown.Load()
 	if shown != nil {
@@ -261,11 +261,10 @@ func (u *Uploads) account(w http.ResponseWriter, _ *http.Request, author string)
 			}
 		}
 	}
-	for _, v := range u.League.versions(author) {
-		if s := rated[v.Name]; s != nil && s.Games > 0 {
-			v.Games, v.Elo = s.Games, &s.Elo
+	for k := range versions {
+		if s := rated[versions[k].Name]; s != nil && s.Games > 0 {
+			versions[k].Games, versions[k].Elo = s.Games, &s.Elo
 		}
-		versions = append(versions, v)
 	}
 	web.Answer(w, map[string]any{"author": author, "most": u.Bots, "bots": versions, "games": games})
 	return nil

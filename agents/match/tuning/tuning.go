@@ -4,6 +4,7 @@
 package tuning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -127,22 +128,26 @@ func (t *Tuning) games() int { return t.Match.Units * t.Match.GameSeats() }
 func (t *Tuning) score(ctx context.Context, weights []float32, seed uint64) (float64, error) {
 	m := t.Match
 	m.Seed = seed
-	p, err := t.Player("tuned", weights)
-	if m.Players = []match.Player{p}; err == nil && m.Rules.MaxSeats > 1 {
-		p, err = t.Player("start", t.From)
-		m.Players = append(m.Players, p)
-	}
+	players, err := t.Players(weights)
 	if err != nil {
 		return 0, err
 	}
+	m.Players = players[:m.GameSeats()]
 	r, err := m.Play(ctx)
 	switch {
 	case err != nil || r.Games == 0:
 		return 0, err
-	case m.Rules.MaxSeats == 1:
+	case len(m.Players) == 1:
 		return r.Players[0].Points.Mean.Value, nil
 	}
 	return r.Meetings[0].Score.Value, nil
+}
+
+// Players are hand with these weights, and with those of From.
+func (t *Tuning) Players(weights []float32) ([]match.Player, error) {
+	tuned, err := t.Player("tuned", weights)
+	start, wrong := t.Player("start", t.From)
+	return []match.Player{tuned, start}, cmp.Or(err, wrong)
 }
 
 // Player is hand with these weights, under a name.

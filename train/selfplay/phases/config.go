@@ -68,16 +68,14 @@ func (c *Config) Check(g *games.Game) error {
 	); err != nil {
 		return err
 	}
-	if c.Backup == 0 {
+	switch {
+	case c.Backup == 0:
 		return nil
-	}
-	if c.Look < 0 || c.Look > 64 {
+	case c.Look < 0 || c.Look > 64:
 		return fmt.Errorf("look is %d, want 1 to 64 plies", c.Look)
-	}
-	if c.Look > 1 && hasDraws(g) {
+	case c.Look > 1 && hasDraws(g):
 		return fmt.Errorf("look is %d: a search over random draws goes one ply further; use --look 1", c.Look)
-	}
-	if !hasDraws(g) && !takesTurns(g) {
+	case !hasDraws(g) && !takesTurns(g):
 		return errors.New("no backup: the game has no draws that a search can enumerate, " +
 			"nor two seats that take turns; use --backup 0")
 	}
