@@ -1,7 +1,7 @@
 // The best moves of a turn, and where a game lost most: a panel beside the boards.
 
 import {ask} from "./api.js";
-import {$, agentChoice, dot, el, moveRow, moveTable} from "./dom.js";
+import {$, agentChoice, button, dot, el, moveRow, moveTable, refill} from "./dom.js";
 
 const panel = $("analysis"), key = $("analyse");
 const topLosses = 8;
@@ -95,9 +95,7 @@ function draw(known) {
   const content = JSON.stringify([scene.turn, scene.busy, nameOf(), known, marked && [marked.seat, marked.action], hunt && [hunt.done, hunt.stop, hunt.list]]);
   if (content === drawn) return;
   drawn = content;
-  const focus = panel.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  panel.replaceChildren(head(), ...body(known));
-  if (focus) panel.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+  refill(panel, head(), ...body(known));
 }
 
 function head() {
@@ -150,14 +148,13 @@ function seatBox(s) {
 }
 
 function moveGroup(s, move, played) {
-  const look = el("button", "look", move.text), group = el("tbody", "", moveRow(move, look));
   const here = marked && marked.seat === s.seat && marked.action === move.action;
+  const title = "Show this move on the board" + (move.line.length ? "; expected next: " + line(s, move) : "");
+  const show = () => mark(here ? null : {turn: scene.turn, seat: s.seat, action: move.action});
+  const look = button(`${s.seat} ${move.action}`, "look", title, show, move.text), group = el("tbody", "", moveRow(move, look));
   if (played && played.action === move.action) group.className = "played";
   if (here) group.classList.add("here");
-  look.dataset.key = `${s.seat} ${move.action}`;
   look.setAttribute("aria-pressed", String(Boolean(here)));
-  look.title = "Show this move on the board" + (move.line.length ? "; expected next: " + line(s, move) : "");
-  look.addEventListener("click", () => mark(here ? null : {turn: scene.turn, seat: s.seat, action: move.action}));
   if (move.line.length) {
     const rest = el("td", "", "then " + line(s, move));
     rest.colSpan = 3;
@@ -193,29 +190,19 @@ function stop() {
 function huntBox() {
   const box = el("section", "hunt");
   if (!hunt || hunt.stop) {
-    const find = el("button", "wide", hunt ? "Search the game again" : "Where was the game lost?");
-    find.dataset.key = "hunt";
-    find.title = "Analyse every turn and list the moves that lost most";
-    find.addEventListener("click", search);
-    box.append(find);
+    box.append(button("hunt", "wide", "Analyse every turn and list the moves that lost most", search,
+      hunt ? "Search the game again" : "Where was the game lost?"));
   } else {
     const bar = el("progress");
     bar.max = hunt.total;
     bar.value = hunt.done;
     bar.setAttribute("aria-label", "Turns analysed");
-    const end = el("button", "wide", "Stop");
-    end.dataset.key = "hunt";
-    end.addEventListener("click", () => { stop(); update(); });
-    box.append(bar, end);
+    box.append(bar, button("hunt", "wide", "", () => { stop(); update(); }, "Stop"));
   }
   if (!hunt) return box;
   box.append(el("h3", "", `Largest losses in turns 0 to ${Math.max(0, hunt.done - 1)}`));
-  const list = el("ol", "losses", ...hunt.list.map((d) => {
-    const go = el("button", "look", dot(d.seat), `Turn ${d.turn}`, el("span", "quiet", who(d.seat, d.player)), el("span", "bad", d.lost));
-    go.dataset.key = `loss ${d.turn} ${d.seat}`;
-    go.addEventListener("click", () => use.goTo(d.turn));
-    return el("li", "", go);
-  }));
+  const list = el("ol", "losses", ...hunt.list.map((d) => el("li", "", button(`loss ${d.turn} ${d.seat}`, "look", "", () => use.goTo(d.turn),
+    dot(d.seat), `Turn ${d.turn}`, el("span", "quiet", who(d.seat, d.player)), el("span", "bad", d.lost)))));
   if (hunt.error) box.append(el("p", "bad", hunt.error));
   box.append(hunt.list.length ? list : el("p", "quiet", hunt.stop ? "No move lost anything." : "None yet."));
   return box;

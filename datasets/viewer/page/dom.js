@@ -10,6 +10,22 @@ export function el(tag, cls, ...inside) {
   return e;
 }
 
+// button creates a button that does act. By its key it is found again when it is created anew, to keep the focus.
+export function button(key, cls, title, act, ...inside) {
+  const e = el("button", cls, ...inside);
+  e.dataset.key = key;
+  e.title = title;
+  e.addEventListener("click", act);
+  return e;
+}
+
+// refill replaces what is in a box. What has a key and the focus keeps it.
+export function refill(box, ...inside) {
+  const focus = box.contains(document.activeElement) ? document.activeElement.dataset.key : "";
+  box.replaceChildren(...inside);
+  if (focus) box.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
+}
+
 export const seatColour = (seat) => `var(--seat${seat})`;
 
 // dot is the sign of a seat, in its colour.

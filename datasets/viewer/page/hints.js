@@ -1,7 +1,7 @@
 // The panel beside the boards: what an agent would play, and the list of all legal moves.
 
 import {send as ask} from "./api.js";
-import {$, agentChoice, el, moveRow, moveTable} from "./dom.js";
+import {$, agentChoice, button, el, moveRow, moveTable, refill} from "./dom.js";
 
 const panel = $("analysis"), keys = {hints: $("hints"), moves: $("moves")};
 const open = {hints: false, moves: false};
@@ -29,15 +29,11 @@ export function show(now) {
   if (!position.hints.includes(agent)) agent = position.hints[0] || "";
   panel.hidden = !(open.hints && agent || open.moves);
   if (panel.hidden) return;
-  const focus = panel.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  panel.replaceChildren();
-  if (open.hints && agent) panel.append(...hints());
-  if (open.moves) panel.append(...list());
+  refill(panel, ...open.hints && agent ? hints() : [], ...open.moves ? list() : []);
   if (reveal) {
     reveal = open.hints && Boolean(agent) && !(known && (known.seat || known.error));
     panel.scrollIntoView({block: "nearest"});
   }
-  if (focus) panel.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
 }
 
 const fresh = () => known && known.version === scene.position.version && known.agent === agent;
@@ -76,15 +72,12 @@ const isAt = (action) => scene.moves && scene.moves.at && scene.moves.at.mark.ac
 
 // pick is a button that selects a move.
 function pick(action, text, cls) {
-  const button = el("button", cls, text);
-  button.dataset.key = action;
-  button.setAttribute("aria-pressed", String(Boolean(isAt(action))));
-  button.title = "Show this move on the board";
-  button.addEventListener("click", () => {
+  const made = button(action, cls, "Show this move on the board", () => {
     use.select(action);
     if (narrow.matches) $("boards").scrollIntoView({block: "nearest"});
-  });
-  return button;
+  }, text);
+  made.setAttribute("aria-pressed", String(Boolean(isAt(action))));
+  return made;
 }
 
 function list() {

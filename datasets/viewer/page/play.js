@@ -2,7 +2,7 @@
 // loaded again at any time.
 
 import {access, send as ask, trouble, wait} from "./api.js";
-import {$, el, rules} from "./dom.js";
+import {$, button, el, rules} from "./dom.js";
 import {dress, theme} from "./draw.js";
 import * as hints from "./hints.js";
 import {Moves, back, flip, pieceOf, turn} from "./moves.js";
@@ -114,12 +114,8 @@ function buttons() {
   const list = mine() ? moves.others.map((m) => m.action + m.text).join() : "";
   if ($("others").dataset.list === list) return;
   $("others").dataset.list = list;
-  $("others").replaceChildren(...(list ? moves.others : []).map((m) => {
-    const button = el("button", "", m.text);
-    button.title = "Play this move, which places nothing";
-    button.addEventListener("click", () => choose(m.action));
-    return button;
-  }));
+  const others = list ? moves.others : [];
+  $("others").replaceChildren(...others.map((m) => button(m.action, "", "Play this move, which places nothing", () => choose(m.action), m.text)));
 }
 
 async function choose(action) {
