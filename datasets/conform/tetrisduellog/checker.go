@@ -168,14 +168,8 @@ func textOf(f *falling.Field) boardText {
 
 // listText is a list of placements in the order of the contest.
 func listText(ids []env.Action) string {
-	var b strings.Builder
-	for i, p := range tetrisduel.Ordered(ids) {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		fmt.Fprintf(&b, "%x%d%d", p.Y, p.X, p.D)
-	}
-	return b.String()
+	text := func(p tetrisduel.Placement) string { return fmt.Sprintf("%x%d%d", p.Y, p.X, p.D) }
+	return strings.Join(conform.Each(tetrisduel.Ordered(ids), text), " ")
 }
 
 func parsePlacement(v []int) (p tetrisduel.Placement, err error) {
