@@ -30,10 +30,10 @@ const (
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2330, "a file per command: flags, one call, print"},
-		{"play", "match bots contest search", 1535, "a person at the board, or an analysis for one"},
+		{"commands", "play fleet submit match bots contest search mlp", 2300, "a file per command: flags, one call, print"},
+		{"play", "match bots contest search", 1510, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2165, "one piece of work on many machines, none of which is trusted blindly"},
-		{"submit", "bots contest search mlp", 3750, "a bot as one file"},
+		{"submit", "bots contest search mlp", 3740, "a bot as one file"},
 		{"match", "bots contest search", 5385, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8340, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7635, "a program of somebody else before a referee, in a cage"},
@@ -66,10 +66,10 @@ var rooms = map[string][]room{
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "viewer export conform record program", 805, "a file per command"},
-		{"viewer", "record program", 4300, "recorded and running games in a browser"},
+		{"viewer", "record program", 4195, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
-		{"conform", "record", 2155, "the rules beside transcripts of the original engines"},
-		{"record", "program", 1380, "a game as a line of a file"},
+		{"conform", "record", 2120, "the rules beside transcripts of the original engines"},
+		{"record", "program", 1360, "a game as a line of a file"},
 		{"program", "", 1930, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
 	},
