@@ -6,7 +6,6 @@ import importlib.util
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 from .docs import folder_of_pages
 
@@ -29,30 +28,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the list of examples, or run one; return the exit status."""
     folder = folder_of_pages() / "rpc/python/examples"
-    files = {file.stem: file for file in sorted(folder.glob("*.py")) if b"ArgumentParser" in file.read_bytes()}
-    about = {name: ast.get_docstring(ast.parse(file.read_bytes())) or "" for name, file in files.items()}
+    texts = {file.stem: file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.py"))}
     if not args.name:
-        for name, text in about.items():
-            line = f"  {name:<19} {text.splitlines()[0]}"
-            print(textwrap.fill(line, 79, subsequent_indent=22 * " ", break_on_hyphens=False))
+        for name, text in texts.items():
+            if "ArgumentParser" in text:
+                line = f"  {name:<19} {(ast.get_docstring(ast.parse(text)) or '').splitlines()[0]}"
+                print(textwrap.fill(line, 79, subsequent_indent=22 * " ", break_on_hyphens=False))
         print(f"\nblockyard example NAME --help tells more, and what can be set. They are in\n{folder}")
         return 0
     name = args.name.removesuffix(".py")
-    if name not in files:
+    if "ArgumentParser" not in texts.get(name, ""):
         raise ValueError(f"example: none is named {name!r:.80}; blockyard example lists them")
-    if missing := [module for module in imports(files[name]) if not importlib.util.find_spec(module)]:
+    script = ast.parse(texts[name])
+    if missing := [mod for mod in imports(script) if mod not in texts and not importlib.util.find_spec(mod)]:
         if {"-h", "--help"} & set(args.options):
-            print(about[name] + "\n", flush=True)
+            print(f"{ast.get_docstring(script)}\n", flush=True)
         packages = " ".join(PACKAGES.get(module, module) for module in missing)
         raise ImportError(f"example {name} needs what is not installed here: pip install {packages}")
-    return subprocess.call([sys.executable, str(files[name]), *args.options])
+    return subprocess.call([sys.executable, str(folder / f"{name}.py"), *args.options])
 
 
-def imports(file: Path) -> list[str]:
-    """Return the names of the modules that a script imports when it starts, without those beside it."""
+def imports(script: ast.Module) -> list[str]:
+    """Return the names of the modules that a script imports when it starts."""
     found: dict[str, None] = {}
-    for node in ast.parse(file.read_bytes()).body:
+    for node in script.body:
         names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
         names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         found |= dict.fromkeys(name.partition(".")[0] for name in names)
-    return [name for name in found if not file.with_name(f"{name}.py").exists()]
+    return list(found)
