@@ -8,6 +8,7 @@ from typing import Any
 
 from .clock import seconds
 
+PAUSE = 10e-6  # seconds that a client works between two steps, as trainers do
 
 class Stepper:
     """Games that are stepped together, and their actions.
@@ -59,11 +60,13 @@ class Stepper:
         return done, wall, cpu
 
     def round_trips(self, steps: int) -> list[float]:
-        """Return the seconds of each of this many single steps."""
+        """Return the seconds of each of this many single steps; before each, the client is busy for PAUSE."""
         times: list[float] = []
         while len(times) < steps:
             for _ in range(self.prepare(1)):
-                begun = time.perf_counter()
+                paused = time.perf_counter()
+                while (begun := time.perf_counter()) < paused + PAUSE:
+                    pass
                 self.play(1)
                 times.append(time.perf_counter() - begun)
         return times

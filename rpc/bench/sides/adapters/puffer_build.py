@@ -1,12 +1,14 @@
 """Builds PufferLib's Tetris from its source package.
 
 The whole package does not build without a CUDA version of torch and files that its setup downloads; its Tetris needs
-neither. pip downloads the source package, a stub of torch's build module makes its setup compile nothing, and this
-module then compiles the one game with the optimisation flags of the package's own setup.
+neither. pip downloads the source package, a stub of torch's build module makes its setup download and compile nothing,
+and this module then compiles the one game with the optimisation flags of the package's own setup. The library that
+draws it, raylib, is there as headers alone, from a module of Go: nothing is drawn.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -17,12 +19,15 @@ from pathlib import Path
 
 import numpy
 
-FLAGS = ["-shared", "-fPIC", "-O2", "-flto", "-fwrapv", "-DPLATFORM_DESKTOP"]
+from ..golang import GO, run
+
+RAYLIB = "github.com/gen2brain/raylib-go/raylib@v0.55.1"  # raylib 5.5
+FLAGS = ["-shared", "-fPIC", "-O2", "-flto", "-fwrapv", "-DPLATFORM_DESKTOP", "-Wl,-z,lazy"]
 FLAGS += ["-DNPY_NO_DEPRECATED_API=NPY_1_7_API_VERSION"]
 STAND_IN = """
 import os
-for folder in ("raylib-5.5_webassembly", "box2d-web", "box2d-linux-amd64"):
-    os.makedirs(folder, exist_ok=True)  # for other games: the setup does not download what exists
+for folder in ("raylib-5.5_linux_amd64", "raylib-5.5_webassembly", "box2d-web", "box2d-linux-amd64"):
+    os.makedirs(folder, exist_ok=True)  # the setup does not download what exists
 from setuptools.command.build_ext import build_ext as BuildExtension
 from setuptools import Extension as CppExtension, Extension as CUDAExtension
 CUDA_HOME = None
@@ -60,8 +65,8 @@ def fetch(version: str, folder: Path) -> Path:
 
 def compile_tetris(source: Path) -> None:
     """Compile the binding of the game in its place."""
-    game, raylib = source / "pufferlib" / "ocean" / "tetris", source / "raylib-5.5_linux_amd64"
+    game = source / "pufferlib" / "ocean" / "tetris"
     target = game / ("binding" + sysconfig.get_config_var("EXT_SUFFIX"))
-    include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), numpy.get_include(), raylib / "include")]
-    libraries = [str(raylib / "lib" / "libraylib.a"), "-lm", "-lpthread", "-ldl"]
-    subprocess.run(["cc", *FLAGS, *include, str(game / "binding.c"), "-o", str(target), *libraries], check=True)
+    raylib = json.loads(run(GO, "mod", "download", "-json", RAYLIB, GOWORK="off"))["Dir"]
+    include = [f"-I{folder}" for folder in (sysconfig.get_path("include"), numpy.get_include(), raylib)]
+    subprocess.run(["cc", *FLAGS, *include, str(game / "binding.c"), "-o", str(target), "-lm"], check=True)

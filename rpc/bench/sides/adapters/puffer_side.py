@@ -7,6 +7,7 @@ Every key is always legal, so the actions are chosen before the steps.
 from __future__ import annotations
 
 import functools
+import os
 import sys
 from typing import Any
 
@@ -17,6 +18,7 @@ from .puffer_build import built
 
 VERSION = "3.0.0"
 sys.path.append(str(built(VERSION)))
+sys.setdlopenflags(os.RTLD_LAZY)  # what it would draw with is not there
 
 from pufferlib.ocean.tetris.tetris import Tetris  # noqa: E402
 
