@@ -10,6 +10,7 @@ from .clock import seconds
 
 PAUSE = 10e-6  # seconds that a client works between two steps, as trainers do
 
+
 class Stepper:
     """Games that are stepped together, and their actions.
 
