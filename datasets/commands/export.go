@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"blockyard/datasets/export"
@@ -88,7 +87,8 @@ func (c *exportCmd) game(ctx context.Context) (*env.Game, error) {
 	return games.Recorded(rec.Game, rec.Table)
 }
 
-// whole lets write fill a temporary folder, and renames it to final when that has succeeded.
+// whole lets write fill a temporary folder, and renames it to final when that has succeeded. A lock lets one process at
+// a time write to final, so that the temporary folder has one name.
 func whole(final string, write func(folder string) error) error {
 	if _, err := os.Lstat(final); err == nil {
 		return fmt.Errorf("%s exists already: remove it or choose another folder", final)
@@ -111,39 +111,18 @@ func whole(final string, write func(folder string) error) error {
 		return err
 	}
 	defer func() { _ = release() }()
-	if err := sweep(final); err != nil {
+	folder := filepath.Join(above, "."+filepath.Base(final)+".part")
+	if err := os.RemoveAll(folder); err != nil { // a killed export may have left it
 		return err
 	}
-	folder, err := os.MkdirTemp(above, "."+filepath.Base(final)+".*")
-	if err != nil {
+	if err := os.Mkdir(folder, 0o755); err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	if err := os.Chmod(folder, 0o755); err != nil {
-		return err
-	}
 	if err := write(folder); err != nil {
 		return err
 	}
 	return os.Rename(folder, final)
-}
-
-// sweep removes the temporary folders that killed exports to final left behind. The caller holds the lock of final.
-func sweep(final string) error {
-	above, name := filepath.Dir(final), filepath.Base(final)
-	entries, err := os.ReadDir(above)
-	if err != nil {
-		return err
-	}
-	temporary := regexp.MustCompile(`^\.` + regexp.QuoteMeta(name) + `\.\d+$`) // MkdirTemp appends digits
-	for _, e := range entries {
-		if e.IsDir() && temporary.MatchString(e.Name()) {
-			if err := os.RemoveAll(filepath.Join(above, e.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // folders creates a folder and its parents, and returns the new ones, the lowest first.

@@ -58,7 +58,7 @@ func TestExportChoosesGames(t *testing.T) {
 func TestExportRemovesLeftovers(t *testing.T) {
 	top := t.TempDir()
 	at := func(name string) string { return filepath.Join(top, name) }
-	for _, name := range []string{".out.123", ".out.4567", ".out.kept", ".outer.12", "out.12"} {
+	for _, name := range []string{".out.part", ".out.part2", ".out.kept", ".outer.part", "out.part"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(at(name), "data"), 0o755))
 	}
 	release, err := disk.Acquire(at(".out.lock"))
@@ -66,14 +66,14 @@ func TestExportRemovesLeftovers(t *testing.T) {
 	status, _, errs := call("export", "--parquet", at("out"), sample)
 	require.Equal(t, 1, status)
 	require.Contains(t, errs, "another export writes to")
-	require.DirExists(t, at(".out.123"))
+	require.DirExists(t, at(".out.part"))
 	require.NoError(t, release())
 
 	status, _, errs = call("export", "--parquet", at("out"), sample)
 	require.Zero(t, status, errs)
 	left, err := filepath.Glob(at("*"))
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{at("out"), at("out.12"), at(".out.kept"), at(".outer.12")}, left)
+	require.ElementsMatch(t, []string{at("out"), at("out.part"), at(".out.part2"), at(".out.kept"), at(".outer.part")}, left)
 }
 
 // Whatever goes wrong, no file and no folder is left behind, and the message says what it was.
