@@ -124,7 +124,7 @@ type Setup struct {
 	Dialects []string // other dialects of the protocol that a bot may speak instead; see Linguist
 	// New returns the host of a game that begins in s, without Start and Log. It calls moves with who acts and what they
 	// do, before every step of the game. It may change s, and then returns true.
-	New func(s env.State, moves func(acting env.Seats, m env.Moves)) (h Host, changed bool, err error)
+	New func(s env.State, moves func(acting env.Seats, m env.Moves)) (h Host, changed bool)
 }
 
 // A Referee conducts one game for a Host: it knows the rules of the game, the text of the contest's protocol, and what

@@ -156,9 +156,9 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			}
 			state := turns[0].state
 			ref := &Referee{Dialect: blockbattle.ClassicDialect, State: &state, Limits: limits}
-			ref.Watch = func(s *blockbattle.State, _ env.Moves) {
-				if i := int(s.Round) - 1; i < len(draws) {
-					s.Force(draws[i])
+			ref.Watch = func(env.Seats, env.Moves) {
+				if i := int(state.Round) - 1; i < len(draws) {
+					state.Force(draws[i])
 				}
 			}
 			bot := recorded(turns, limits)
@@ -223,8 +223,8 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 		}
 	}
 	limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 1}
-	ref := &Referee{Dialect: blockbattle.PortDialect, State: state, Limits: limits, Watch: func(s *blockbattle.State, _ env.Moves) {
-		r := g.Rounds[s.Round-1]
+	ref := &Referee{Dialect: blockbattle.PortDialect, State: state, Limits: limits, Watch: func(env.Seats, env.Moves) {
+		r := g.Rounds[state.Round-1]
 		var draws []uint16
 		for seat := range r.P {
 			for _, h := range r.P[seat].Holes {
@@ -234,10 +234,10 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 				}
 			}
 		}
-		if int(s.Round) < len(g.Rounds) {
-			draws = append(draws, piece(g.Rounds[s.Round].Next))
+		if int(state.Round) < len(g.Rounds) {
+			draws = append(draws, piece(g.Rounds[state.Round].Next))
 		}
-		s.Force(draws)
+		state.Force(draws)
 	}}
 	host := contest.Host{Referee: ref, Start: seated(&bots[0], &bots[1]), Limits: ref.Limits}
 	_, err := host.Play(t.Context())

@@ -115,10 +115,9 @@ func setUp(g *env.Game, s contest.Settings) (*contest.Setup, error) {
 	slices.Sort(other)
 	return &contest.Setup{
 		Dialects: other,
-		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
-			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits}
-			ref.Watch = func(_ *blockbattle.State, m env.Moves) { moves(3, m) }
-			return contest.Host{Referee: ref, Limits: limits, MustStart: true, Hint: others[dialect]}, false, nil
+		New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool) {
+			ref := &Referee{Dialect: dialect, State: state.(*blockbattle.State), Limits: limits, Watch: moves}
+			return contest.Host{Referee: ref, Limits: limits, MustStart: true, Hint: others[dialect]}, false
 		},
 	}, nil
 }

@@ -23,8 +23,8 @@ type Referee struct {
 	Dialect blockbattle.Dialect
 	State   *blockbattle.State
 	Limits  contest.Limits // which the bots are given
-	// Watch, if set, gets the position and the joint move of every round before it is played, and may force its draws.
-	Watch func(s *blockbattle.State, m env.Moves)
+	// Watch, if set, gets the joint move of every round before it is played in State, whose draws it may force.
+	Watch func(acting env.Seats, m env.Moves)
 
 	others  map[int]blockbattle.Dialect // of seats whose bots speak another one
 	greeted [2]bool
@@ -116,7 +116,7 @@ func (r *Referee) Close() []contest.Comment {
 		for seat, land := range r.lands {
 			m[seat] = blockbattle.ActionOf(land)
 		}
-		r.Watch(r.State, m)
+		r.Watch(r.State.Acting(), m)
 	}
 	r.report.Losses = r.report.Losses[:0]
 	r.State.Play(&r.lands, &r.report)

@@ -68,12 +68,10 @@ has the shapes in it.`,
 		limits := contest.FixedPerMove(first, later, tolerance)
 		playOut := s["early-end"] == "off" // which the seed does not tell
 		return &contest.Setup{
-			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool) {
 				s := state.(*blocking.State)
 				s.PlayOut = playOut
-				ref := &Referee{State: s}
-				ref.Watch = func(s *blocking.State, seat int, a env.Action) { moves(s.Acting(), env.Alone(seat, a)) }
-				return ref.Host(limits, nil), playOut, nil
+				return (&Referee{State: s, Watch: moves}).Host(limits, nil), playOut
 			},
 		}, nil
 	},

@@ -27,8 +27,8 @@ var faults = map[contest.Fault]string{
 // A Referee conducts one game as contest.Referee (rules §8). A bot's first fault eliminates it.
 type Referee struct {
 	State *blocking.State // after Reset
-	// Watch gets every position with the action played in it, env.None for a fault. It may be nil.
-	Watch func(s *blocking.State, seat int, a env.Action)
+	// Watch gets every action before it is played in State, env.None for a fault. It may be nil.
+	Watch func(acting env.Seats, m env.Moves)
 
 	turns   int
 	greeted [env.MaxSeats]bool
@@ -97,12 +97,12 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 // Close implements contest.Referee: it plays the turn and remarks which seats have no placement left.
 func (r *Referee) Close() (comments []contest.Comment) {
 	s := r.State
-	seat := int(s.Turn)
+	m := env.Alone(int(s.Turn), r.action)
 	if r.Watch != nil {
-		r.Watch(s, seat, r.action)
+		r.Watch(s.Acting(), m)
 	}
 	before := s.Stuck
-	s.Step(env.Alone(seat, r.action))
+	s.Step(m)
 	for set := s.Stuck &^ before; set != 0; set = set.Rest() {
 		comments = append(comments, contest.Comment{
 			Seat: set.First(), Text: "no placement is left: it is not asked any more",
@@ -145,9 +145,9 @@ func Replay(seed uint64, slack time.Duration) trial.Script {
 func replayGame(ctx context.Context, t *trial.Trial, seed uint64, seats, own int, slack time.Duration) error {
 	s := blocking.New(seats, 0)
 	s.Reset(seed)
-	ref := &Referee{State: s, Watch: func(s *blocking.State, seat int, a env.Action) {
-		if seat == own {
-			t.Answered(s, seat, a)
+	ref := &Referee{State: s, Watch: func(acting env.Seats, m env.Moves) {
+		if acting.Has(own) {
+			t.Answered(s, own, m[own])
 		}
 	}}
 	host := ref.Host(contest.FixedPerMove(FirstTime, LaterTime, slack), nil)

@@ -49,7 +49,9 @@ func play(t *testing.T, bots ...*listedBot) ([]tally, *blocking.State, string) {
 	s.Reset(3)
 	var log strings.Builder
 	var choices []env.Action
-	ref := &Referee{State: s, Watch: func(_ *blocking.State, _ int, a env.Action) { choices = append(choices, a) }}
+	ref := &Referee{State: s, Watch: func(acting env.Seats, m env.Moves) {
+		choices = append(choices, m[acting.First()])
+	}}
 	host := ref.Host(limits, func(seat int) (contest.Asker, error) {
 		if bots[seat] == nil {
 			return nil, errors.New("no such program")

@@ -74,12 +74,12 @@ original Python bot, a file with class Player, is handed in as it is.`,
 		}
 		return &contest.Setup{
 			Games: 2 * pairs,
-			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool) {
 				ref := &Referee{
 					State: state.(*tetrisduel.State), Time: budget, NoList: s["moves"] == "off", TieByTime: s["tie"] == "time",
+					Watch: moves,
 				}
-				ref.Watch = func(s *tetrisduel.State, a env.Action) { moves(s.Acting(), env.Alone(s.Mover(), a)) }
-				return contest.Host{Referee: ref, Limits: contest.TotalBudget(budget)}, false, nil
+				return contest.Host{Referee: ref, Limits: contest.TotalBudget(budget)}, false
 			},
 		}, nil
 	},

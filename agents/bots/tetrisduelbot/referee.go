@@ -46,8 +46,8 @@ type Referee struct {
 	NoList    bool // requests leave the list of placements out
 	TieByTime bool // equal points: the bot that used less time wins
 
-	// Watch gets every position with the action played in it, env.None for a fault. It may be nil.
-	Watch func(s *tetrisduel.State, a env.Action)
+	// Watch gets every action before it is played in State, env.None for a fault. It may be nil.
+	Watch func(acting env.Seats, m env.Moves)
 
 	phase  phase
 	ready  [2]bool
@@ -120,10 +120,11 @@ func (r *Referee) Answer(seat int, reply contest.Reply) (remarks []string, out b
 			fault, bad = faults[contest.TooLong], true
 		}
 	}
+	m := env.Alone(seat, a)
 	if r.Watch != nil {
-		r.Watch(r.State, a)
+		r.Watch(r.State.Acting(), m)
 	}
-	r.State.Step(env.Alone(seat, a))
+	r.State.Step(m)
 	if bad {
 		r.winner, r.reason = 1-seat, fault.reason
 		return []string{fault.remark}, false
@@ -184,9 +185,9 @@ func Replay(seed uint64, budget time.Duration) trial.Script {
 func replayGame(ctx context.Context, t *trial.Trial, seed uint64, seat int, budget time.Duration) error {
 	ref := &Referee{State: new(tetrisduel.State), Time: budget, NoList: seat == 1}
 	ref.State.Reset(seed + uint64(seat))
-	ref.Watch = func(s *tetrisduel.State, a env.Action) {
-		if s.Mover() == seat && a != env.None {
-			t.Answered(s, seat, a)
+	ref.Watch = func(acting env.Seats, m env.Moves) {
+		if acting.Has(seat) && m[seat] != env.None {
+			t.Answered(ref.State, seat, m[seat])
 		}
 	}
 	baseline := search.NewGreedy(tetrisduel.Game, NewHand())

@@ -75,9 +75,9 @@ func (g *game) play(ctx context.Context) (out contest.Outcome, err error) {
 		return g.bots[seat], nil
 	}}
 	watch := g.Watch
-	g.Watch = func(s *tetrisduel.State, a env.Action) {
+	g.Watch = func(acting env.Seats, m env.Moves) {
 		if g.turns++; watch != nil {
-			watch(s, a)
+			watch(acting, m)
 		}
 	}
 	g.tallies, err = host.Play(ctx)
@@ -252,8 +252,8 @@ func TestPythonBots(t *testing.T) {
 			}
 			g.bots[c.seat] = python(t, c.bot)
 			g.bots[1-c.seat] = &partner{game: g, agent: search.NewGreedy(tetrisduel.Game, NewHand())}
-			g.Watch = func(s *tetrisduel.State, a env.Action) {
-				if c.reason == "" && s.Turn > 60 { // long enough: the other gives up
+			g.Watch = func(env.Seats, env.Moves) {
+				if s := g.State; c.reason == "" && s.Turn > 60 { // long enough: the other gives up
 					g.bots[1-c.seat].(*partner).answer = at(int(s.Turn)+1+int(s.Turn+1+int16(c.seat))%2, "enough", 0, nil)
 				}
 			}

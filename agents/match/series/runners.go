@@ -78,15 +78,14 @@ func (l *Lines) play(ctx context.Context, g *match.Played, log *gameLog) (rec *r
 		players, agents = append(players, p), append(agents, p.Agent)
 	}
 	rec = record.New(l.Rules, seed, agents)
-	host, changed, err := l.Setup.New(state, func(acting env.Seats, moves env.Moves) {
+	host, changed := l.Setup.New(state, func(acting env.Seats, moves env.Moves) {
 		g.Rounds++
 		rec.Add(acting, moves)
 	})
-	if err == nil && changed {
-		rec.Start, err = env.Encode(nil, state)
-	}
-	if err != nil {
-		return nil, err
+	if changed {
+		if rec.Start, err = env.Encode(nil, state); err != nil {
+			return nil, err
+		}
 	}
 	g.Names = host.Referee.Names()
 	log.names = g.Names

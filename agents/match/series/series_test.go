@@ -118,8 +118,8 @@ func TestAGameThatIsNotProven(t *testing.T) {
 		Rules: tetrisduel.Game, Names: []string{"a", "b"}, Games: Seated(2, Seatings(2, false), 1, false), Record: w,
 		Runner: &Lines{
 			Rules: tetrisduel.Game, Player: func(int) contest.Player { return contest.Player{} },
-			Setup: &contest.Setup{New: func(env.State, func(env.Seats, env.Moves)) (contest.Host, bool, error) {
-				return contest.Host{Referee: liar{}, StartOnTurn: true}, false, nil
+			Setup: &contest.Setup{New: func(env.State, func(env.Seats, env.Moves)) (contest.Host, bool) {
+				return contest.Host{Referee: liar{}, StartOnTurn: true}, false
 			}},
 		},
 		Done: func(int) {},

@@ -19,9 +19,9 @@ var hosted = &contest.Contest{
 	Open: func(_ *env.Game, s contest.Settings) (*contest.Setup, error) {
 		limit, err := s.Time("card-time", time.Millisecond)
 		return &contest.Setup{
-			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool, error) {
+			New: func(state env.State, moves func(env.Seats, env.Moves)) (contest.Host, bool) {
 				r := &referee{state: state.(*toy.State), moves: moves}
-				return contest.Host{Referee: r, Limits: contest.FixedPerMove(2*limit, limit, 0)}, false, nil
+				return contest.Host{Referee: r, Limits: contest.FixedPerMove(2*limit, limit, 0)}, false
 			},
 		}, err
 	},
