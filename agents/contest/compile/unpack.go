@@ -2,7 +2,6 @@ package compile
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"context"
 	"errors"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/bodgit/sevenzip"
+	"github.com/klauspost/compress/zip"
 	formats "github.com/mholt/archives"
 	"github.com/nwaples/rardecode/v2"
 )
@@ -79,10 +79,26 @@ func (u *unpacker) archive(ctx context.Context, name string, in io.Reader) error
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	if strings.HasSuffix(name, ".zip") {
-		return u.zip(f.Name())
+	switch filepath.Ext(name) {
+	case ".zip":
+		return u.extract(ctx, f, formats.Zip{})
+	case ".7z":
+		return u.extract(ctx, f, formats.SevenZip{})
+	case ".rar":
+		return u.extract(ctx, f, formats.Rar{})
 	}
-	return u.other(ctx, name, f)
+	var plain io.Reader = f
+	for _, c := range compressions {
+		if !strings.HasSuffix(name, c.ending) {
+			continue
+		}
+		if plain, err = c.format.OpenReader(f); err != nil {
+			return refuse("not %s archive: %v", c.name, err)
+		}
+	}
+	// What is not kept of an archive, such as folders and links, counts too.
+	plain = io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024)
+	return u.extract(ctx, plain, formats.Tar{})
 }
 
 // put writes one file. A name that leads out of the folder is refused.
@@ -116,54 +132,7 @@ func (u *unpacker) put(name string, r io.Reader, executable bool) error {
 	return errors.Join(err, f.Close())
 }
 
-func (u *unpacker) zip(path string) error {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		return refuse("not a zip archive: %v", err)
-	}
-	defer z.Close()
-	for _, f := range z.File {
-		if !f.Mode().IsRegular() {
-			continue
-		}
-		if f.Flags&1 != 0 {
-			return errEncrypted
-		}
-		r, err := f.Open()
-		if err != nil {
-			return refuse("the archive is damaged at %q: %v", f.Name, err)
-		}
-		err = u.put(f.Name, r, f.Mode()&0o100 != 0)
-		r.Close()
-		if err != nil {
-			return damaged(err)
-		}
-	}
-	return nil
-}
-
 var errEncrypted = refuse("the archive is encrypted: hand it in without a password")
-
-func (u *unpacker) other(ctx context.Context, lower string, f *os.File) (err error) {
-	switch filepath.Ext(lower) {
-	case ".7z":
-		return u.extract(ctx, f, formats.SevenZip{})
-	case ".rar":
-		return u.extract(ctx, f, formats.Rar{})
-	}
-	var plain io.Reader = f
-	for _, c := range compressions {
-		if !strings.HasSuffix(lower, c.ending) {
-			continue
-		}
-		if plain, err = c.format.OpenReader(f); err != nil {
-			return refuse("not %s archive: %v", c.name, err)
-		}
-	}
-	// What is not kept of an archive, such as folders and links, counts too.
-	plain = io.LimitReader(plain, 2*u.limit.Size+int64(u.limit.Files)*1024)
-	return u.extract(ctx, plain, formats.Tar{})
-}
 
 var compressions = []struct {
 	ending, name string
@@ -174,6 +143,9 @@ func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Ext
 	err := format.Extract(ctx, in, func(_ context.Context, file formats.FileInfo) error {
 		if !file.Mode().IsRegular() || file.LinkTarget != "" {
 			return nil
+		}
+		if head, ok := file.Header.(zip.FileHeader); ok && head.Flags&1 != 0 {
+			return errEncrypted
 		}
 		r, err := file.Open()
 		if err != nil {
@@ -186,6 +158,8 @@ func (u *unpacker) extract(ctx context.Context, in io.Reader, format formats.Ext
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, zip.ErrFormat):
+		return refuse("not a zip archive: %v", err)
 	case errors.As(err, &locked) && locked.Encrypted,
 		errors.Is(err, rardecode.ErrArchiveEncrypted), errors.Is(err, rardecode.ErrArchivedFileEncrypted):
 		return errEncrypted
