@@ -126,7 +126,7 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	features.Multiply(r.counts[:], units, out)
 }
 
-// Counts implements features.CountReader, with OwnLen counts of one side and the rows that threaten it.
+// Counts implements features.LeafReader, with OwnLen counts of one side and the rows that threaten it.
 func (r *FeatureReader) Counts(state env.State, seat int, out []int32) {
 	s := state.(*blockbattle.State)
 	side := &s.Sides[seat]

@@ -6,17 +6,13 @@ import (
 	"blockyard/env"
 )
 
-// A CountReader is a Reader whose own features are counts, whole numbers, each times a unit as a float32.
-type CountReader interface {
+// A LeafReader is a Reader whose own features are counts, whole numbers, each times a unit as a float32. It can do
+// without most of the afterstates: it reads them from the position of the decision and the actions. The features are
+// those that Shared and Counts give.
+type LeafReader interface {
 	Reader
 	// Counts writes the counts of Own.
 	Counts(s env.State, seat int, out []int32)
-}
-
-// A LeafReader is a CountReader that can do without most of the afterstates: it reads them from the position of the
-// decision and the actions. The features are those that Shared and Counts give.
-type LeafReader interface {
-	CountReader
 	// SharedAfter is Shared for the afterstates of seat's actions in s, with draws forced to be 0, and prepares the
 	// reader for CountsAfter. s must not change before the last call of CountsAfter.
 	SharedAfter(s env.State, seat int, out []float32)

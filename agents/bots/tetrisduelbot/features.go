@@ -143,7 +143,7 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	features.Multiply(r.counts[:], units, out)
 }
 
-// Counts implements features.CountReader, with the counts of the own half of the board first and those of the
+// Counts implements features.LeafReader, with the counts of the own half of the board first and those of the
 // opponent's after them.
 func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 	s := state.(*tetrisduel.State)
