@@ -36,7 +36,7 @@ var rooms = map[string][]room{
 		{"submit", "bots contest search mlp", 3740, "a bot as one file"},
 		{"match", "bots contest search", 5385, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8340, "who plays: what users name, and a folder per game"},
-		{"contest", "", 7635, "a program of somebody else before a referee, in a cage"},
+		{"contest", "", 7610, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1300, "a network as plain Go"},
 	},
@@ -65,7 +65,7 @@ var rooms = map[string][]room{
 	},
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "viewer export conform record program", 805, "a file per command"},
+		{"commands", "viewer export conform record program", 785, "a file per command"},
 		{"viewer", "record program", 4195, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2120, "the rules beside transcripts of the original engines"},

@@ -33,7 +33,7 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 77_565, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{product, 77_515, "all programs, pages, bots and the Python package: what a reader has to hold"},
 	{"tests of Go", 59_770, "beside what they test, with the helpers and inputs that they alone use"},
 	{"tests of Python", 10_755, "on a real server"},
 	{"tests of the repository", 2_690, "its layout, sizes, pages, releases and this table"},
