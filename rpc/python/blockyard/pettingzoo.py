@@ -40,116 +40,12 @@ Infos = dict[str, dict[str, Any]]
 T = TypeVar("T")
 
 
-class MultiAgentGame:
-    """A game of which the client drives several seats, by seats instead of agents.
+class _Agents:
+    """One game in which each seat that the client drives is an agent: what both kinds of environments share.
 
     Attributes:
-        env: the vector environment of one game that it wraps.
-        game_spec, players: the game's specification, and the seats that the client drives.
-        in_turn: whether these act one after the other.
-        acting: the seats that act now.
-        terminated, truncated: whether the episode is over.
+        env: the vector environment of one game that it wraps, with a row for each agent.
     """
-
-    def __init__(self, env: BlockVectorEnv, observation: str) -> None:
-        self.env, self._observation = env, observation
-        self.game_spec, self.players = env.game_spec, env.players
-        self.in_turn = self.game_spec.turn == "alternating" and len(self.players) > 1
-        self.acting: tuple[int, ...] = ()
-        self.terminated = self.truncated = False
-        self.limit: int | None = None
-        """Steps after which an episode is truncated."""
-        self._steps = 0
-        self._row = {seat: row for row, seat in enumerate(self.players)}
-        self._seen: dict[str, NDArray[Any]] = {}
-        self._infos: dict[str, Any] = {}
-
-    def observation_space(self) -> spaces.Space[Any]:
-        """Return a new observation space of a seat."""
-        seen: Any = self.env.engine.batch.observation_space()
-        if self._observation == "planes":
-            return seen  # type: ignore[no-any-return]
-        planes, numbers = seen["planes"], seen["globals"]
-        flat = spaces.Box(_flat(planes.low, numbers.low), _flat(planes.high, numbers.high), dtype=np.float32)
-        if self._observation == "flat":
-            return flat
-        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (self.game_spec.actions,), np.bool_)})
-
-    def reset(self, seed: int | None) -> None:
-        """Start an episode."""
-        self._seen, self._infos = self.env.reset(seed=seed)
-        self._steps = 0
-        self._update(False, False)
-
-    def step(self, chosen: Mapping[int, int]) -> None:
-        """Step the game with the action of each acting seat."""
-        actions = np.array([chosen.get(seat, self.env.ignored_action) for seat in self.players], np.int64)
-        self._seen, _, terminated, truncated, self._infos = self.env.step(actions)
-        self._steps += 1
-        self._update(bool(terminated[0]), bool(truncated[0]) or self._steps == self.limit)
-
-    def _update(self, terminated: bool, truncated: bool) -> None:
-        self.terminated, self.truncated = terminated, truncated and not terminated
-        acting = () if terminated or truncated else self._row.items()
-        self.acting = tuple(seat for seat, row in acting if self._infos["acting"][row])
-
-    def checked(self, action: Any, seat: int) -> int:
-        """Return an action as an int.
-
-        Raises:
-            IllegalActionError: it is outside of the action space; or not legal, with ``illegal="error"``.
-            TypeError: it is no integer.
-        """
-        number, count = integer(f"action of seat {seat}", action), len(self.mask(seat))
-        if not 0 <= number < count:
-            text = f"{number} of seat {seat} is not an action, want 0 <= action < {count}"
-        elif "illegal" not in self._infos and not self.mask(seat)[number]:
-            text = f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass "
-            text += 'illegal="penalty" or illegal="random"'
-        else:
-            return number
-        raise IllegalActionError(text, data={"seat": seat, "action": number})
-
-    def observation(self, seat: int) -> Any:
-        """Return the observation of a driven seat now, in new arrays."""
-        seen = {key: value[self._row[seat]] for key, value in self._seen.items()}
-        if self._observation == "planes":
-            return {key: value.copy() for key, value in seen.items()}
-        flat = _flat(seen["planes"], seen["globals"])
-        if self._observation == "flat":
-            return flat
-        return {"observation": flat, "action_mask": self.mask(seat).copy()}
-
-    def mask(self, seat: int) -> NDArray[np.bool_]:
-        """Return a seat's legal actions, bool (actions,); only action 0, which is ignored, if it does not act now."""
-        mask: NDArray[np.bool_] = self._infos["action_mask"][self._row[seat]]
-        return mask
-
-    def reward(self, seat: int) -> float:
-        """Return a seat's reward in the last step."""
-        return float(self.env.seat_rewards[0, seat])
-
-    def info(self, seat: int) -> dict[str, Any]:
-        """Return the infos of a seat: ``action_mask``, ``acting``, ``score``.
-
-        Also ``illegal`` unless that is an error; and ``opponent`` if the server plays seats: the spec of the opponent
-        in this episode, or a list of them if it plays several seats.
-        """
-        row = self._row[seat]
-        info = {"action_mask": self.mask(seat), "acting": seat in self.acting, "score": int(self._infos["score"][row])}
-        if "illegal" in self._infos:
-            info["illegal"] = bool(self._infos["illegal"][row])
-        if "opponent" in self._infos:
-            info["opponent"] = self.env.specs_of(self._infos["opponent"])[row]
-        return info
-
-
-def _flat(planes: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.float32]:
-    return np.concatenate([planes.reshape(-1), numbers]).astype(np.float32)
-
-
-class _Agents:
-    """What both kinds of environments share: agents, spaces, rendering."""
 
     metadata: dict[str, Any]
     _one_by_one: bool
@@ -168,34 +64,44 @@ class _Agents:
         candidates = kwargs.get("actions", "ids") != "ids"
         if observation is None:
             observation = "planes" if candidates else "flat"
-        one_of("observation", observation, OBSERVATIONS)
+        self._observation = one_of("observation", observation, OBSERVATIONS)
         if candidates and observation != "planes":
             raise ValueError(
                 f"observation={observation!r}: with actions= it is a dict of arrays over candidates: leave it out"
             )
         if render_mode is not None:
             one_of("render_mode", render_mode, RENDER_MODES)
-        if max_cycles is not None:
-            positive("max_cycles", max_cycles)
+        limit = None if max_cycles is None else positive("max_cycles", max_cycles)
         Options.refuse(kwargs, "PettingZoo's environments", REFUSED)
-        env = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, **kwargs)
+        self.env = env = BlockVectorEnv(game, 1, autoreset_mode=AutoresetMode.DISABLED, opponents=opponents, **kwargs)
         if env.engine.batch.illegal.warn_after is not None:
             env.engine.batch.illegal.warn_after = WARN_AFTER
-        self.game = MultiAgentGame(env, observation)
-        """The game, by seats instead of agents."""
-        if max_cycles is not None:  # of every agent, or turns
-            self.game.limit = max_cycles * (len(env.players) if self._one_by_one and self.game.in_turn else 1)
+        in_turn = env.game_spec.turn == "alternating" and len(env.players) > 1
+        # Steps after which an episode is truncated: cycles of every agent, or turns.
+        self._limit = limit and limit * (len(env.players) if self._one_by_one and in_turn else 1)
         self.render_mode = render_mode
         self.metadata = {
             "name": f"{env.game_spec.name.replace(':', '_')}_v{env.game_spec.id.rpartition('-v')[2]}",
             "render_modes": RENDER_MODES,
             "render_fps": 4,
-            "is_parallelizable": not self.game.in_turn,
+            "is_parallelizable": not in_turn,
         }
-        self._seat = {f"player_{seat}": seat for seat in self.game.players}
-        self.possible_agents, self.agents = list(self._seat), list[str]()
-        self.observation_spaces = {agent: self.game.observation_space() for agent in self._seat}
-        self.action_spaces: dict[str, spaces.Space[Any]] = {a: env.engine.batch.action_space() for a in self._seat}
+        self._row = {f"player_{seat}": row for row, seat in enumerate(env.players)}
+        self.possible_agents, self.agents = list(self._row), list[str]()
+        self.observation_spaces = {agent: self._space() for agent in self._row}
+        self.action_spaces: dict[str, spaces.Space[Any]] = {a: env.engine.batch.action_space() for a in self._row}
+
+    def _space(self) -> spaces.Space[Any]:
+        """Return a new observation space of an agent."""
+        seen: Any = self.env.engine.batch.observation_space()
+        if self._observation == "planes":
+            return seen  # type: ignore[no-any-return]
+        planes, numbers = seen["planes"], seen["globals"]
+        flat = spaces.Box(_flat(planes.low, numbers.low), _flat(planes.high, numbers.high), dtype=np.float32)
+        if self._observation == "flat":
+            return flat
+        actions = self.env.game_spec.actions
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (actions,), np.bool_)})
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the observation space of an agent; the same object each time."""
@@ -208,20 +114,83 @@ class _Agents:
     def render(self) -> Any:
         """Return text for ``"ansi"``, uint8 (height, width, 3) for ``"rgb_array"``; print the text for ``"human"``."""
         if self.render_mode != "human":
-            return None if self.render_mode is None else self.game.env.picture(0, self.render_mode)
-        print(self.game.env.picture(0, "ansi"))
+            return None if self.render_mode is None else self.env.picture(0, self.render_mode)
+        print(self.env.picture(0, "ansi"))
         return None
 
     def close(self) -> None:
         """Free the game. May be called again."""
-        self.game.env.close()
+        self.env.close()
+
+    # -- the game -------------------------------------------------------------------------
+
+    def _begin(self, seed: int | None) -> None:
+        self._seen, self._infos = self.env.reset(seed=seed)
+        self.agents, self._steps = self.possible_agents[:], 0
+        self._update(False, False)
+
+    def _play(self, chosen: Mapping[str, int]) -> None:
+        """Step the game with the action of each agent that acts now."""
+        actions = np.array([chosen.get(agent, self.env.ignored_action) for agent in self._row], np.int64)
+        self._seen, _, terminated, truncated, self._infos = self.env.step(actions)
+        self._steps += 1
+        self._update(bool(terminated[0]), bool(truncated[0]) or self._steps == self._limit)
+
+    def _update(self, terminated: bool, truncated: bool) -> None:
+        self._terminated, self._truncated = terminated, truncated and not terminated
+        acting = {} if terminated or truncated else self._row
+        self._acting = [agent for agent, row in acting.items() if self._infos["acting"][row]]
 
     def _check_started(self) -> None:
         if not self.agents:
             raise NeedsResetError("step: the episode is over or was never started: call reset()")
 
-    def _each(self, of: Callable[[int], T]) -> dict[str, T]:
-        return {agent: of(self._seat[agent]) for agent in self.agents}
+    def _checked(self, action: Any, agent: str) -> int:
+        """Return an action as an int; raise IllegalActionError or TypeError if it cannot be played."""
+        mask, seat = self._mask(agent), self.env.players[self._row[agent]]
+        number = integer(f"action of seat {seat}", action)
+        if not 0 <= number < len(mask):
+            text = f"{number} of seat {seat} is not an action, want 0 <= action < {len(mask)}"
+        elif "illegal" not in self._infos and not mask[number]:
+            text = f"illegal action {number} of seat {seat}: choose from info['action_mask'], or pass "
+            text += 'illegal="penalty" or illegal="random"'
+        else:
+            return number
+        raise IllegalActionError(text, data={"seat": seat, "action": number})
+
+    # -- what an agent sees ---------------------------------------------------------------
+
+    def _each(self, of: Callable[[str], T]) -> dict[str, T]:
+        return {agent: of(agent) for agent in self.agents}
+
+    def observe(self, agent: str) -> Any:
+        """Return the observation of an agent now, whether it acts or not, in new arrays."""
+        seen = {key: value[self._row[agent]] for key, value in self._seen.items()}
+        if self._observation == "planes":
+            return {key: value.copy() for key, value in seen.items()}
+        flat = _flat(seen["planes"], seen["globals"])
+        return flat if self._observation == "flat" else {"observation": flat, "action_mask": self._mask(agent).copy()}
+
+    def _mask(self, agent: str) -> NDArray[np.bool_]:
+        """Return the legal actions, bool (actions,); only action 0, which is ignored, if the agent does not act now."""
+        mask: NDArray[np.bool_] = self._infos["action_mask"][self._row[agent]]
+        return mask
+
+    def _reward(self, agent: str) -> float:
+        return float(self.env.seat_rewards[0, self.env.players[self._row[agent]]])
+
+    def _info(self, agent: str) -> dict[str, Any]:
+        row, infos = self._row[agent], self._infos
+        info = {"action_mask": self._mask(agent), "acting": agent in self._acting, "score": int(infos["score"][row])}
+        if "illegal" in infos:
+            info["illegal"] = bool(infos["illegal"][row])
+        if "opponent" in infos:
+            info["opponent"] = self.env.specs_of(infos["opponent"])[row]
+        return info
+
+
+def _flat(planes: NDArray[Any], numbers: NDArray[Any]) -> NDArray[np.float32]:
+    return np.concatenate([planes.reshape(-1), numbers]).astype(np.float32)
 
 
 class BlockAEC(_Agents, AECEnv[str, Any, Any]):
@@ -231,18 +200,18 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Start an episode; seed=None continues the sequence of the last seed. There are no options."""
-        self.game.reset(seed)
-        self.agents = self.possible_agents[:]
-        self._chosen: dict[int, int] = {}
+        self._begin(seed)
+        self._chosen: dict[str, int] = {}
         self.rewards, self._cumulative_rewards = dict.fromkeys(self.agents, 0.0), dict.fromkeys(self.agents, 0.0)
-        self.terminations, self.truncations = dict.fromkeys(self.agents, False), dict.fromkeys(self.agents, False)
-        self.infos = self._each(self.game.info)
-        self.agent_selection = self._next() or self.agents[0]
         self._skip_agent_selection = None
+        self._show()
 
-    def observe(self, agent: str) -> Any:
-        """Return the observation of an agent now, whether it acts or not."""
-        return self.game.observation(self._seat[agent])
+    def _show(self) -> None:
+        """Show what is new, and select an agent that acts now."""
+        self.infos = self._each(self._info)
+        self.terminations = dict.fromkeys(self.agents, self._terminated)
+        self.truncations = dict.fromkeys(self.agents, self._truncated)
+        self.agent_selection = self._next() or self.agents[0]
 
     def step(self, action: Any) -> None:
         """Take the action of the selected agent; None if its episode is over.
@@ -256,25 +225,22 @@ class BlockAEC(_Agents, AECEnv[str, Any, Any]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        self._chosen[self._seat[agent]] = self.game.checked(action, self._seat[agent])
+        self._chosen[agent] = self._checked(action, agent)
         self._cumulative_rewards[agent] = 0.0
         self._clear_rewards()
         if waiting := self._next():
             self.agent_selection = waiting
             return
         chosen, self._chosen = self._chosen, {}
-        self.game.step(chosen)
-        self.rewards, self.infos = self._each(self.game.reward), self._each(self.game.info)
-        self.terminations = dict.fromkeys(self.agents, self.game.terminated)
-        self.truncations = dict.fromkeys(self.agents, self.game.truncated)
-        self.agent_selection = self._next() or self.agents[0]
+        self._play(chosen)
+        self.rewards = self._each(self._reward)
+        self._show()
         self._accumulate_rewards()
         self._deads_step_first()
 
     def _next(self) -> str | None:
         """Return an agent that acts now and has not chosen an action yet."""
-        waiting = (a for a in self.agents if self._seat[a] in self.game.acting and self._seat[a] not in self._chosen)
-        return next(waiting, None)
+        return next((agent for agent in self._acting if agent not in self._chosen), None)
 
 
 class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
@@ -284,9 +250,8 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], Infos]:
         """Start an episode, as :meth:`BlockAEC.reset` does; return observations and infos by agent."""
-        self.game.reset(seed)
-        self.agents = self.possible_agents[:]
-        return self._each(self.game.observation), self._each(self.game.info)
+        self._begin(seed)
+        return self._each(self.observe), self._each(self._info)
 
     def step(
         self, actions: Mapping[str, Any]
@@ -301,15 +266,14 @@ class BlockParallel(_Agents, ParallelEnv[str, Any, Any]):
             NeedsResetError: the episode is over or was never started.
         """
         self._check_started()
-        acting = [agent for agent in self.agents if self._seat[agent] in self.game.acting]
-        if missing := [agent for agent in acting if agent not in actions]:
+        if missing := [agent for agent in self._acting if agent not in actions]:
             raise KeyError(f"actions: no action for {missing[0]}, which acts now")
-        self.game.step({self._seat[a]: self.game.checked(actions[a], self._seat[a]) for a in acting})
-        agents, observations, rewards = self.agents, self._each(self.game.observation), self._each(self.game.reward)
-        infos, terminated, truncated = self._each(self.game.info), self.game.terminated, self.game.truncated
-        if terminated or truncated:
+        self._play({agent: self._checked(actions[agent], agent) for agent in self._acting})
+        observations, rewards, infos = self._each(self.observe), self._each(self._reward), self._each(self._info)
+        terminated, truncated = (dict.fromkeys(self.agents, over) for over in (self._terminated, self._truncated))
+        if self._terminated or self._truncated:
             self.agents = []
-        return observations, rewards, dict.fromkeys(agents, terminated), dict.fromkeys(agents, truncated), infos
+        return observations, rewards, terminated, truncated, infos
 
 
 def aec_env(game: str, **options: Any) -> BlockAEC:

@@ -166,20 +166,20 @@ def test_resumes_whatever_the_seed(server: Server, kind):
     """The first reset of an environment with a checkpoint goes on with its game, also with a library's seed."""
     env = kind("BlockBattle-v0", address=server.unix)
     env.reset(seed=1)
-    chosen = {agent: int(env.game.info(seat)["action_mask"].argmax()) for agent, seat in env._seat.items()}
+    chosen = {agent: int(env._info(agent)["action_mask"].argmax()) for agent in env.agents}
     if kind is parallel_env:
         env.step(chosen)
     else:
         for agent in chosen:
             env.step(chosen[agent])
-    twin = kind("BlockBattle-v0", address=server.unix, checkpoint=env.game.env.checkpoint())
+    twin = kind("BlockBattle-v0", address=server.unix, checkpoint=env.env.checkpoint())
     twin.reset(seed=7)
-    for agent, seat in env._seat.items():
-        np.testing.assert_array_equal(twin.game.observation(seat), env.game.observation(seat))
-        assert twin.game.observation(seat).any(), agent
+    for agent in env.agents:
+        np.testing.assert_array_equal(twin.observe(agent), env.observe(agent))
+        assert twin.observe(agent).any(), agent
     fresh = kind("BlockBattle-v0", address=server.unix)
     fresh.reset(seed=7)
-    assert not np.array_equal(fresh.game.observation(0), env.game.observation(0))
+    assert not np.array_equal(fresh.observe("player_0"), env.observe("player_0"))
     for each in (env, twin, fresh):
         each.close()
 
@@ -236,7 +236,7 @@ def test_versions_are_gymnasiums(server: Server, game):
     env = parallel_env(game, address=server.unix)
     name, version = env.metadata["name"].rsplit("_", 1)
     assert version == game.rsplit("-", 1)[1]
-    assert name == env.game.game_spec.name.replace(":", "_")
+    assert name == env.env.game_spec.name.replace(":", "_")
     env.close()
 
 

@@ -47,12 +47,12 @@ class AsAgents:
         return np.stack([self.env.observe(agent)["planes"] for agent in self.env.possible_agents])
 
     def acting(self) -> list[bool]:
-        return [seat in self.env.game.acting for seat in self.env.game.players]
+        return [agent in self.env._acting for agent in self.env.possible_agents]
 
     def step(self, actions: np.ndarray) -> list[float]:
         """Let every acting agent play its row's action; return the rewards of all agents."""
-        before = self.env.game._steps
-        while self.env.game._steps == before:
+        before = self.env._steps
+        while self.env._steps == before:
             self.env.step(int(actions[self.env.possible_agents.index(self.env.agent_selection)]))
         rewards = [self.env.rewards[agent] for agent in self.env.possible_agents]
         self.returns += rewards
@@ -87,7 +87,7 @@ def test_rows_are_what_agents_see(server: Server, game, seats, mode, reward):
                 else:
                     np.testing.assert_array_equal(rewards[rows], game_.step(actions[rows]))
                     game_.row_returns += rewards[rows]
-                    np.testing.assert_array_equal(terminated[rows], game_.env.game.terminated)
+                    np.testing.assert_array_equal(terminated[rows], game_.env._terminated)
                 if terminated[rows].any():
                     ended += 1
                     np.testing.assert_array_equal(game_.row_returns, game_.returns)
