@@ -196,7 +196,7 @@ def test_public_names_have_a_sentence():
         "'x'\ndef f(): 'Return the f.'": ["f"],
         "'x'\ndef f(): 'Return the square root.'\ndef _g(): pass": [],
         "'x'\nclass A:\n 'A list of games.'\n def b(self): pass": ["A.b"],
-        "'x'\nclass C(Infos): 'Some lazy values.'; update = clear = 1": [],
-        "'x'\nclass C(Infos):\n 'Some lazy values.'\n def update(self): pass": [],
+        "'x'\nclass C(Infos): 'Some lazy values.'; put = clear = 1": [],
+        "'x'\nclass C(Infos):\n 'Some lazy values.'\n def put(self): pass": [],
     }.items():
         assert speechless(ast.parse(text), classes) == names, text

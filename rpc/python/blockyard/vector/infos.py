@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,28 +13,8 @@ from numpy.typing import NDArray
 _set = dict.__setitem__
 
 
-def _computing(name: str, one: bool = False) -> Any:
-    """Return a method of dict that computes lazy values first: that of its key, or all."""
-    method = getattr(dict, name)
-
-    def call(self: Infos, *args: Any) -> Any:
-        for key in args[:1] if one else tuple(self._lazy):
-            if make := self._lazy.pop(key, None):
-                _set(self, key, make())
-        return method(self, *args)
-
-    return call
-
-
-def _replacing(name: str) -> Any:
-    """Return a method of dict that forgets the lazy value of its key first."""
-    method = getattr(dict, name)
-
-    def call(self: Infos, key: str, *args: Any) -> None:
-        self._lazy.pop(key, None)
-        method(self, key, *args)
-
-    return call
+class _Later(partial[Any]):
+    """What computes a value when that is first read."""
 
 
 class Infos(dict[str, Any]):
@@ -43,9 +24,6 @@ class Infos(dict[str, Any]):
     of 1601 actions are 0.8 MB, unpacked 6.5 MB, and many learners need only the legal actions.
     """
 
-    # Never modified: instances with lazy values have a dict of their own.
-    _lazy: dict[str, Callable[[], Any]] = {}  # noqa: RUF012
-
     def put(self, key: str, value: Any, mask: NDArray[np.bool_]) -> None:
         """Set a value, and the mask of the rows in which it is valid."""
         _set(self, key, value)
@@ -53,33 +31,47 @@ class Infos(dict[str, Any]):
 
     def put_lazy(self, key: str, make: Callable[[], Any], mask: NDArray[np.bool_]) -> None:
         """Let make() compute a value when it is first read; mask as in :meth:`put`."""
-        self.put(key, None, mask)
-        self._lazy = {**self._lazy, key: make}
+        self.put(key, _Later(make), mask)
 
-    __getitem__, get, pop, setdefault = (_computing(name, True) for name in ("__getitem__", "get", "pop", "setdefault"))
-    __setitem__, __delitem__ = map(_replacing, ("__setitem__", "__delitem__"))
-    items, values, copy, popitem = map(_computing, ("items", "values", "copy", "popitem"))
-    __eq__, __ne__, __or__, __repr__ = map(_computing, ("__eq__", "__ne__", "__or__", "__repr__"))
+    def __getitem__(self, key: str) -> Any:
+        value = super().__getitem__(key)
+        if type(value) is _Later:
+            value = self[key] = value()
+        return value
 
-    def __iter__(self) -> Iterator[str]:  # overridden so that dict(infos) reads values with __getitem__
+    # Whatever reads values reads them by __getitem__. The methods of dict would not.
+    get: Any = Mapping.get
+    items: Any = Mapping.items
+    values: Any = Mapping.values
+    setdefault: Any = MutableMapping.setdefault
+    __eq__: Any = Mapping.__eq__
+    __ne__: Any = object.__ne__
+
+    def __iter__(self) -> Iterator[str]:  # overridden so that dict(infos) does, too
         return super().__iter__()
 
-    def update(self, *args: Any, **kwargs: Any) -> None:
-        """Set several values, as :meth:`dict.update` does."""
-        for key, value in dict(*args, **kwargs).items():
-            self[key] = value
+    def pop(self, key: str, *default: Any) -> Any:
+        """Remove a key and return its value, or the default."""
+        self.get(key)
+        return super().pop(key, *default)
 
-    def __ior__(self, other: Any) -> Infos:  # type: ignore[override, misc]
-        self.update(other)
-        return self
+    def popitem(self) -> tuple[str, Any]:
+        """Remove the newest key and return it with its value."""
+        self.get(next(reversed(self), ""))
+        return super().popitem()
 
-    def clear(self) -> None:
-        """Remove all values, also those that were not computed yet."""
-        self._lazy = {}
-        super().clear()
+    def copy(self) -> dict[str, Any]:
+        """Return a plain dict of all values."""
+        return dict(self)
+
+    def __or__(self, other: Any) -> Any:
+        return dict(self) | other
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (dict, (self.copy(),))
+        return (dict, (dict(self),))
 
 
 @dataclass(frozen=True)
