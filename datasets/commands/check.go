@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -93,6 +94,23 @@ func (c *checkCmd) file(out io.Writer, file string) (played, differ int, err err
 			}
 		}
 	}
+}
+
+// A repairCmd has the flags of "datasets repair". Its Run lets files end with a whole record.
+type repairCmd struct {
+	Files []string `arg:"" name:"file" help:"Files of records, plain or compressed with gzip."`
+}
+
+func (c *repairCmd) Run() error {
+	for _, file := range c.Files {
+		if _, err := os.Stat(file); err != nil {
+			return err
+		}
+		if err := record.Appendable(file); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // transcripts are the checkers of the games whose original engines left transcripts.

@@ -16,6 +16,7 @@ type verbs struct {
 	program.Flag
 	Check   checkCmd   `cmd:"" help:"Replay recorded games and compare their results."`
 	View    viewCmd    `cmd:"" help:"Show recorded games in the terminal or a web browser."`
+	Repair  repairCmd  `cmd:"" help:"Remove incomplete records at the ends of files."`
 	Stat    statCmd    `cmd:"" help:"Summarise recorded games: lengths, scores and results."`
 	Export  exportCmd  `cmd:"" help:"Export recorded games as Parquet, Minari or text."`
 	Conform conformCmd `cmd:"" help:"Replay transcripts of a contest's own engine and compare."`

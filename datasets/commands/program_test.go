@@ -83,6 +83,13 @@ func TestCheckReportsDifferences(t *testing.T) {
 	status, out, _ = call("check", "--allow-partial", half)
 	require.Zero(t, status)
 	require.Contains(t, out, "1 games, 0 differ")
+	status, _, errs = call("repair", half)
+	require.Zero(t, status, errs)
+	status, out, _ = call("check", half)
+	require.Zero(t, status, out)
+	status, _, errs = call("repair", filepath.Join(t.TempDir(), "none.jsonl"))
+	require.Equal(t, 1, status)
+	require.Contains(t, errs, "no such file")
 
 	status, _, errs = call("check", filepath.Join(t.TempDir(), "none.jsonl"))
 	require.Equal(t, 1, status)

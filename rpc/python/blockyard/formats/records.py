@@ -5,11 +5,8 @@ import gzip
 import io
 import json
 import os
-import shutil
-import tempfile
 import zlib
-from collections.abc import Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -21,10 +18,6 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _CHUNK = 1 << 16
-
-
-class DamagedError(ValueError):
-    """A file that is not one of recorded games, or is damaged in the middle."""
 
 
 def whole_games(text: bytes) -> tuple[list[bytes], bytes]:
@@ -52,7 +45,7 @@ def _pieces(file: BinaryIO) -> Iterator[bytes]:
         while piece := read(_CHUNK):
             yield piece
     except (zlib.error, gzip.BadGzipFile) as error:
-        raise DamagedError(f"the gzip data is damaged: {error}") from None
+        raise ValueError(f"the gzip data is damaged: {error}") from None
 
 
 def games_of(file: BinaryIO) -> Iterator[bytes]:
@@ -73,31 +66,36 @@ class RecordFile:
     be read at any time; a process that is killed during that call may leave an incomplete game at the end.
     """
 
-    def __init__(self, path: str | os.PathLike[str], append: bool = False) -> None:
-        """Create the file, compressed if its name ends in .gz; or open one, to append after its last whole game."""
+    def __init__(self, path: str | os.PathLike[str], repair: Callable[[Path], None] | None = None) -> None:
+        """Create the file, compressed if its name ends in .gz; or open one, to append after its last whole game.
+
+        repair lets an existing file, which may be replaced, end with a whole game; None refuses an existing file.
+        """
         self.path = Path(os.fspath(path))
-        self.created = not (append and self.path.exists())
+        self.created = repair is None or not self.path.exists()
         try:
-            self._file: BinaryIO = open(self.path, "xb" if self.created else "r+b", buffering=0)
+            self._open("xb" if self.created else "r+b")
         except FileExistsError:
             what = "pass append=True to add games to it, or choose another name"
             raise FileExistsError(f"record: {self.path} exists: {what}") from None
-        with on_error(lambda: self._file.close()):
-            self._lock()
-            if not self.created and _mend(self.path, self._file):
-                self._file.close()
-                self._file = open(self.path, "r+b", buffering=0)
-                self._lock()
-            self.size = self._file.seek(0, io.SEEK_END)
-            self.compressed = _compressed(self._file) if self.size else self.path.suffix == ".gz"
-            self._file.seek(self.size)
+        if repair and not self.created:
+            with on_error(self.close):
+                repair(self.path)
+            self.close()
+            self._open("r+b")
+        self.size = self._file.seek(0, io.SEEK_END)
+        self.compressed = _compressed(self._file) if self.size else self.path.suffix == ".gz"
+        self._file.seek(self.size)
 
-    def _lock(self) -> None:
+    def _open(self, mode: str) -> None:
+        """Open the file for this recording alone."""
+        self._file: BinaryIO = open(self.path, mode, buffering=0)  # type: ignore[assignment]
         if fcntl is None:
             return
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            self.close()
             what = f"{self.path} is being written by another recording"
             raise BlockingIOError(f"record: {what}: stop that first, or choose another name") from None
 
@@ -137,47 +135,6 @@ class RecordFile:
         self.close()
         if self.created:
             self.path.unlink(missing_ok=True)
-
-
-def _mend(path: Path, file: BinaryIO) -> bool:
-    """Write a file anew that ends in an incomplete game or gzip member; return whether path is a new file now."""
-    try:
-        if _ends_well(file):
-            return False
-    except DamagedError as error:
-        what = f"cannot append to {path}: {error}"
-        raise DamagedError(f"record: {what}; choose another name, or see datasets check") from None
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with on_error(partial(Path(name).unlink, missing_ok=True)):
-        with os.fdopen(fd, "wb") as out:
-            shutil.copymode(path, name)
-            zipped = gzip.GzipFile(fileobj=out, mode="wb", mtime=0) if _compressed(file) else None
-            with zipped or contextlib.nullcontext(out) as target:
-                for game in games_of(file):
-                    target.write(game.rstrip(b"\n") + b"\n")
-        os.replace(name, path)
-    return True
-
-
-def _ends_well(file: BinaryIO) -> bool:
-    """Return whether a file of recorded games ends with a whole one; raise DamagedError if it is another file."""
-    first, rest, cut = b"", b"", False
-    try:
-        for piece in _pieces(file):
-            games, rest = whole_games(rest + piece)
-            if games and not first:
-                first = games[0].partition(b"\n")[0]
-                if not _is_game(first):
-                    break
-            if not first and len(rest) > 1 << 24:
-                raise DamagedError("it has a line of more than 16 MiB")
-    except EOFError:
-        cut = True
-    if not first and not rest.startswith(b'{"game":'):  # not even the start of a game
-        first = rest
-    if first and not _is_game(first):
-        raise DamagedError(f"its first line is not a recorded game: {first[:60]!r}")
-    return not (rest or cut)
 
 
 def _is_game(line: bytes) -> bool:

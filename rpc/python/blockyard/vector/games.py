@@ -17,7 +17,7 @@ from ..formats.records import RecordFile
 from .checkpoint import resume, save
 from .engine import Engine
 from .options import Path
-from .recording import Recording, Source, end, follow, forget
+from .recording import Recording, Source, end, follow, forget, repair
 
 G = TypeVar("G", bound="Games")
 
@@ -118,7 +118,7 @@ class Games:
         if envs is not None and not len(ids := np.unique(game_ids(envs, int(ends[-1]), "envs"))):
             raise ValueError("envs: got an empty list, want at least one game, or None for all")
         most = None if max_games is None else positive("max_games", max_games)
-        file, sources = RecordFile(path, append), list[Source]()
+        file, sources = RecordFile(path, repair if append else None), list[Source]()
         with on_error(partial(forget, sources), file.discard):
             for part, last in zip(parts, ends, strict=True):
                 names = dict.fromkeys(part.handle.players, players) if isinstance(players, str) else dict(players or {})

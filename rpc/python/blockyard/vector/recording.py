@@ -2,14 +2,17 @@
 
 import atexit
 import os
+import subprocess
 import time
 import weakref
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Literal
 
-from ..errors import BlockyardError, BusyError
+from ..errors import BlockyardError, BusyError, plain
 from ..formats.records import RecordFile, whole_games
 from ..transport.over_socket import SocketTransport
+from ..transport.server import find_server
 from .batch import warn_user
 from .engine import Engine
 
@@ -140,6 +143,13 @@ class Recording:
     def __repr__(self) -> str:
         lost = f", {self.dropped} lost" if self.dropped else ""
         return f"Recording({str(self.path)!r}, {self.state}: {self.games} games, {self.size:,} bytes{lost})"
+
+
+def repair(path: Path) -> None:
+    """Let a file end with a whole game, as ``blockyard repair`` does; ValueError: it is no file of recorded games."""
+    done = subprocess.run([find_server(), "repair", path], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise ValueError(f"record: cannot append to {path}; choose another name. {plain(done.stderr.strip())}")
 
 
 def forget(sources: Sequence[Source]) -> None:
