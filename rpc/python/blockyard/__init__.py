@@ -24,7 +24,6 @@ from gymnasium.vector import AutoresetMode
 from . import errors
 from . import policies as policies
 from .errors import *  # noqa: F403
-from .errors import RequestError
 from .evaluation.evaluate import evaluate, ladder
 from .evaluation.standings import Evaluation, Ladder
 from .formats.arguments import Actions, Illegal, Reward, Rows, Seed, Transport
@@ -73,21 +72,14 @@ class Client(Session):
 
     def make_vec(self, game: str, num_envs: int = 1, **kwargs: Any) -> BlockVectorEnv:
         """Create a vector environment on this connection; arguments as in :func:`blockyard.make_vec`."""
-        _refuse_connection_arguments(kwargs)
         return BlockVectorEnv(game, num_envs, client=self, **kwargs)
 
     def make(self, game: str, **kwargs: Any) -> BlockEnv:
         """Create a single environment on this connection; arguments as in :func:`blockyard.make`."""
-        _refuse_connection_arguments(kwargs)
         return BlockEnv(game, client=self, **kwargs)
 
     def __enter__(self) -> Client:
         return self
-
-
-def _refuse_connection_arguments(kwargs: dict[str, Any]) -> None:
-    if fixed := kwargs.keys() & {"address", "token", "timeout", "tls", "heal"}:
-        raise RequestError(f"{sorted(fixed)}: the client is connected already; pass them to blockyard.connect")
 
 
 def make_vec(

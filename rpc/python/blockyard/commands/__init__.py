@@ -38,13 +38,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         about, form = module.ABOUT[0].upper() + module.ABOUT[1:], argparse.RawDescriptionHelpFormatter
         parser = argparse.ArgumentParser(prog=f"blockyard {given[0]}", description=about, formatter_class=form)
         module.add_options(parser)
-        args = parser.parse_args(given[1:])
-        said = vars(parser.parse_args(given[1:], argparse.Namespace(**dict.fromkeys(vars(args)))))
-        for names, why in module.ignored(args) if hasattr(module, "ignored") else ():
-            for name in names:
-                if said[name] not in (None, False):
-                    parser.error(f"--{name.replace('_', '-')} has no effect {why}: leave it out")
-        return int(module.run(args))
+        try:
+            return int(module.run(parser.parse_args(given[1:])))
+        except argparse.ArgumentError as error:
+            parser.error(str(error))
     except BrokenPipeError:  # such as `blockyard games | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from .. import BlockPool, BlockVectorEnv, make_vec
 from ..transport.progress import bar
 from .games import add_connection, connection
-from .games import ignored as ignored
 
 ABOUT = """\
 measure steps per second of a game with random actions

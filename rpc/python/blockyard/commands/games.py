@@ -2,7 +2,7 @@
 
 import argparse
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import connect
@@ -28,17 +28,20 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--token", metavar="TEXT", help="token that the server requires; by default BLOCKYARD_TOKEN")
 
 
-def ignored(args: argparse.Namespace) -> Iterator[tuple[Sequence[str], str]]:
-    """Yield the options of :func:`add_connection` that have no effect beside the others, and why."""
-    if not args.address:
-        yield ("ca", "token"), "without --address: the server is a local one"
-    elif not args.address.startswith("tls:"):
-        yield ("ca",), f"with --address {args.address}, which is not encrypted"
-
-
 def connection(args: argparse.Namespace) -> dict[str, Any]:
     """Return what :func:`add_connection` read, as arguments of make_vec or connect."""
+    if not args.address:
+        refuse(args, ["ca", "token"], "without --address: the server is a local one")
+    elif not args.address.startswith("tls:"):
+        refuse(args, ["ca"], f"with --address {args.address}, which is not encrypted")
     return {"address": args.address, "tls": args.ca, "token": args.token}
+
+
+def refuse(args: argparse.Namespace, names: Sequence[str], why: str) -> None:
+    """Refuse options that were given, which have no effect beside the others."""
+    for name in names:
+        if getattr(args, name) is not None:
+            raise argparse.ArgumentError(None, f"--{name} has no effect {why}: leave it out")
 
 
 def run(args: argparse.Namespace) -> int:

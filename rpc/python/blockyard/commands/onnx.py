@@ -1,13 +1,13 @@
 """``blockyard onnx``: networks as ONNX models, and models as networks."""
 
 import argparse
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ..errors import WeightsError, plain
 from ..networks.perceptron import sizes
 from ..networks.weights import feature_facts, load_weights, save_weights
 from ..provenance import write_run
+from .games import refuse
 
 ABOUT = """\
 convert weights (.safetensors) to an ONNX model, or back
@@ -24,16 +24,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--game", metavar="GAME", help="game of a model that does not say it")
 
 
-def ignored(args: argparse.Namespace) -> Iterator[tuple[Sequence[str], str]]:
-    """Yield the options that have no effect beside the others, and why."""
-    if not args.file.endswith(".onnx"):
-        yield ("game",), f"with {args.file}: a file of weights says its game"
-
-
 def run(args: argparse.Namespace) -> int:
     """Convert weights to ONNX or back, by the endings of the files; return the exit status."""
     from ..networks import onnx_model  # the library is optional
 
+    if not args.file.endswith(".onnx"):
+        refuse(args, ["game"], f"with {args.file}: a file of weights says its game")
     kinds = (Path(args.file).suffix, Path(args.out).suffix)
     if kinds == (".safetensors", ".onnx"):
         weights = load_weights(args.file)

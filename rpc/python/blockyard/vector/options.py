@@ -18,6 +18,7 @@ from ..transport.session import Session
 
 Path = str | os.PathLike[str]
 RENDER_MODES = ["ansi", "rgb_array", "human"]
+_CONNECTING = ("address", "heal", "timeout", "tls", "token")
 # Arguments that no learner's adapter takes, and why.
 NO_LEARNERS = {
     "copy": "the library keeps arrays, which copy=False overwrites",
@@ -62,6 +63,9 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check what can be checked without a server; raise TypeError or ValueError if an option is malformed."""
+        connecting = [name for name in _CONNECTING if getattr(self, name) != getattr(Options, name)]
+        if self.client is not None and connecting:
+            raise RequestError(f"{connecting}: the client is connected already; pass them to blockyard.connect")
         if self.render_mode is not None and self.render_mode not in RENDER_MODES:
             raise ValueError(f"render_mode {self.render_mode!r}: want None or one of {RENDER_MODES}")
         if not self.copy and integer("slots", self.slots) < 2:
@@ -116,8 +120,6 @@ class Options:
         timeout, every = seconds("heal_timeout", self.heal_timeout), positive("snapshot_every", self.snapshot_every)
         if not self.heal:
             return None
-        if self.client is not None:
-            raise RequestError("heal=True: this connection is shared; call blockyard.make_vec(address=) instead")
         return Healing(
             (self.address,) if isinstance(self.address, (str, Address)) else self.address, self.tls, timeout, every
         )
