@@ -141,7 +141,7 @@ class BlockPool(Games):
             self._post(games)
 
     def _post(self, games: NDArray[np.intp]) -> None:
-        self._clock.sent(games, self._receiver.flying)
+        self._clock.sent(games)
         self._receiver.waits[games] = False
         self._has_action.reshape(self.num_games, -1)[games] = False
         actions = self._actions.reshape(self.num_games, -1)
@@ -175,11 +175,8 @@ class BlockPool(Games):
         if late:
             raise late
         least, most = self._receiver.wanted(min_envs, max_envs, self.batch_size, self.rows_per_game)
-        self._clock.waiting(self._receiver.flying)
-        try:
+        with self._clock.waiting():
             self._receiver.wait(least, most, timeout)
-        finally:
-            self._clock.waited(self._receiver.flying)
         if not len(self._receiver.ready):
             seconds = self.timeout if timeout is None else timeout
             raise ServerTimeoutError(f"recv: no step was done within {seconds:g} s; pass a larger timeout=")
@@ -240,7 +237,7 @@ class BlockPool(Games):
         ============== ======================================================================================
         """
         busy, workers = map(sum, zip(*(server.busy() for server in self._receiver.servers), strict=True))
-        return self._clock.stats(self._receiver.flying, busy, int(workers))
+        return self._clock.stats(busy, int(workers))
 
     def close(self) -> None:
         """Free the games."""

@@ -2,6 +2,8 @@
 
 import select
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,36 +18,26 @@ class PoolClock:
     """Measures a pool from its first send on."""
 
     def __init__(self, games: int) -> None:
-        self._games = games
         self._sent_at = np.zeros(games)
-        self._begun = self._last = self._recv_begun = 0.0
-        self._waited = self._area = self._latency = self._longest = 0.0
+        self._begun = self._waited = self._latency = self._longest = 0.0
         self._steps = self._batches = 0
 
-    def _advance(self, flying: int) -> float:
-        """Count the time since the last event, in which this many games were in flight; return the time now."""
+    def sent(self, games: NDArray[Any]) -> None:
+        """Note that games are sent."""
         now = time.perf_counter()
-        if self._begun:
-            self._area += flying * (now - self._last)
-        self._last = now
-        return now
-
-    def sent(self, games: NDArray[Any], flying: int) -> None:
-        """Note that games are sent, while others were in flight."""
-        now = self._advance(flying)
         self._begun = self._begun or now
         self._sent_at[games] = now
 
-    def waiting(self, flying: int) -> None:
-        """Note that recv begins."""
-        self._recv_begun = self._advance(flying)
-
-    def waited(self, flying: int) -> None:
-        """Note that recv ends."""
-        now = self._advance(flying)
-        if self._begun:
-            self._waited += now - self._recv_begun
-            self._batches += 1
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the time of the block as one of recv."""
+        begun = time.perf_counter()
+        try:
+            yield
+        finally:
+            if self._begun:
+                self._waited += time.perf_counter() - begun
+                self._batches += 1
 
     def received(self, games: NDArray[Any]) -> None:
         """Note that the server returned games."""
@@ -54,14 +46,13 @@ class PoolClock:
         self._latency += float(took.sum())
         self._longest = max(self._longest, float(took.max()))
 
-    def stats(self, flying: int, busy: float, workers: int) -> dict[str, float]:
+    def stats(self, busy: float, workers: int) -> dict[str, float]:
         """Return the statistics; busy: seconds of work of all workers together."""
-        now = self._advance(flying)
-        total = now - self._begun if self._begun else 0.0
+        total = time.perf_counter() - self._begun if self._begun else 0.0
         return {
             "steps": self._steps,
             "batches": self._batches,
-            "occupancy": _share(self._area, total * self._games),
+            "occupancy": _share(self._latency, total * len(self._sent_at)),  # a game is in flight for its latency
             "wait": _share(self._waited, total),
             "latency_s": _share(self._latency, self._steps),
             "latency_max_s": self._longest,

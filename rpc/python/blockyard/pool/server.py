@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, EnvironmentsError, OpponentError, ServerTimeoutError
+from ..errors import BlockyardError, EnvironmentsError, ServerTimeoutError
 from ..transport.connection import Future
 from ..transport.healing import LOST, HealingTransport
 from ..vector.env import BlockVectorEnv
@@ -24,15 +24,22 @@ class PoolServer:
     _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
 
     def __init__(self, env: BlockVectorEnv, first: int, results: Results) -> None:
-        self.env, self.first, self.flying, self._results = env, first, 0, results
+        self.env, self.first, self._results = env, first, results
+        self._away = np.zeros(env.num_games, np.bool_)  # in flight
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
         self.asked: Future | None = None  # the recv that waits at the server
         self._wait = 0.0  # seconds for which it waits
 
+    @property
+    def flying(self) -> int:
+        """The number of games in flight."""
+        return int(np.count_nonzero(self._away))
+
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         """Send games of the pool, with the actions of their rows."""
-        self._sent.append(self._post(games, actions))
-        self.flying += len(games)
+        posted = self._post(games, actions)
+        self._sent.append(posted)
+        self._away[games - self.first] = True
 
     def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
         ids, leaf = (games - self.first).astype("<u4"), self.env.engine.transport.leaf
@@ -88,8 +95,8 @@ class PoolServer:
             return _NO_GAMES
         try:
             answer = connection.wait(asked)
-        except BlockyardError:
-            self.flying = 0
+        except BlockyardError as failed:
+            self._forget(failed)
             raise
         games = np.frombuffer(answer["envs"], "<u4").astype(np.int64) + self.first
         if len(games):
@@ -111,15 +118,19 @@ class PoolServer:
             try:
                 ignored = np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2")
                 self._sent.append(self._post(games[waiting], ignored))
-            except Exception:
-                self.flying = 0  # the games that wait are lost until all are reset
+            except Exception as failed:
+                self._forget(failed)  # the games that wait are lost until all are reset
                 leaf.policies.broken = True
                 raise
         return games[~waiting]
 
     def _arrived(self, games: NDArray[np.int64], refused: bool = False) -> None:
         """Note that games are not in flight any more: their results are there, or their step was refused."""
-        self.flying -= len(games)
+        self._away[games - self.first] = False
+
+    def _forget(self, failed: Exception) -> None:
+        """Note that no games are in flight any more, unless they continue elsewhere."""
+        self._away[:] &= isinstance(failed, self._lost)
 
     def _keep(self, games: NDArray[np.int64]) -> None:
         """Do after a step what must be done before the next: keep final positions and records, forget policies."""
@@ -158,7 +169,6 @@ class HealingPoolServer(PoolServer):
         self._transport = env.engine.transport
         self._transport.eager = True
         self._transport.on_rebuilt = weakref.WeakMethod(self._send_again)  # it does not keep its environment alive
-        self._away = np.zeros(env.num_games, np.bool_)  # in flight
         self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")  # sent last
         self._asked_at = 0.0
         self._slow: ServerTimeoutError | None = None  # since the last results
@@ -168,12 +178,9 @@ class HealingPoolServer(PoolServer):
         return self.asked is not None and time.monotonic() > self._asked_at + self._wait + 1 and not self._speaks()
 
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
-        ids = games - self.first
-        self._actions[ids] = actions
-        posted = self._transport.retry(lambda: self._post(games, actions))
-        self._sent.append(posted)
-        self._away[ids] = True
-        self.flying += len(games)
+        self._actions[games - self.first] = actions
+        send = super().send
+        self._transport.retry(lambda: send(games, actions))
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         if self.asked is None:
@@ -194,20 +201,12 @@ class HealingPoolServer(PoolServer):
         """Whether bytes of an answer are here, or none can come any more."""
         return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
 
-    def reset(self, seed: int | None) -> NDArray[np.int64]:
-        self._away[:] = False
-        return super().reset(seed)
-
     def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> NDArray[np.int64]:
         try:
             received = super().receive(waits, refusals)
         except LOST as lost:
-            self.flying = int(np.count_nonzero(self._away))
             self._transport.recover(lost)
             return _NO_GAMES
-        except OpponentError:
-            self._away[:] = False
-            raise
         if len(received):
             self._slow = None
             if self._transport.due()[received - self.first].any():
@@ -218,7 +217,6 @@ class HealingPoolServer(PoolServer):
     def _arrived(self, games: NDArray[np.int64], refused: bool = False) -> None:
         super()._arrived(games)
         ids = games - self.first
-        self._away[ids] = False
         if not refused:
             self._transport.log(ids.astype("<u4"), self._actions[ids], self._results.field("moves", games))
 
@@ -227,7 +225,7 @@ class HealingPoolServer(PoolServer):
 
         Those that no server has accepted so far, which may be refused, are sent as they were sent together at first.
         """
-        self.asked, self.flying = None, int(np.count_nonzero(self._away))
+        self.asked = None
         unanswered = [games for _, games in self._sent]
         accepted = self._away.copy()
         for games in unanswered:
