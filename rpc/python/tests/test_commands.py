@@ -238,7 +238,9 @@ def test_demo():
     assert done.returncode == 0, done.stderr
     assert re.search(r"gate 1 of 4: .* vs hand \d", done.stderr)
     assert "round 1 " in done.stdout
-    assert re.search(r"seat 1 .* result .* learned:ply=1,weights=.*\nseat 2 .* random\nblockbattle, seed 1", done.stdout)
+    assert re.search(
+        r"seat 1 .* result .* learned:ply=1,weights=.*\nseat 2 .* random\nblockbattle, seed 1", done.stdout
+    )
 
 
 def test_serve_is_the_server_itself(tmp_path):
