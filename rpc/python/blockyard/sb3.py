@@ -55,26 +55,16 @@ class SB3VecEnv(VecEnv):
         env: the vector environment that it wraps.
     """
 
-    def __init__(self, game: str | BlockVectorEnv, num_envs: int = 1, **kwargs: Any) -> None:
+    def __init__(self, game: str, num_envs: int = 1, **kwargs: Any) -> None:
         """Create it.
 
         Args:
-            game: an id, as in :func:`blockyard.make_vec`; or an environment that make_vec created with
-                ``autoreset_mode="SameStep"`` and ``copy=True``.
+            game: an id, as in :func:`blockyard.make_vec`.
             num_envs: number of games.
             kwargs: other arguments of make_vec, except ``autoreset_mode``, ``copy``, ``slots`` and ``rows``.
         """
-        if isinstance(game, BlockVectorEnv):
-            if kwargs or num_envs != 1:
-                raise TypeError("the environment exists already: pass num_envs and other arguments to make_vec instead")
-            if game.autoreset_mode is not AutoresetMode.SAME_STEP:
-                raise ValueError(f"autoreset_mode: want SameStep, the environment has {game.autoreset_mode.value}")
-            wrong = {"rows": game.engine.batch.varying, "copy": game.engine.ring is not None}
-            Options.refuse([name for name in wrong if wrong[name]], "SB3VecEnv", REFUSED)
-            self.env = game
-        else:
-            Options.refuse(kwargs, "SB3VecEnv", REFUSED)
-            self.env = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
+        Options.refuse(kwargs, "SB3VecEnv", REFUSED)
+        self.env = BlockVectorEnv(game, num_envs, autoreset_mode=AutoresetMode.SAME_STEP, **kwargs)
         n = self.env.num_envs
         self._under_way = False
         self._returns, self._lengths, self._begun = np.zeros(n), np.zeros(n, np.int64), time.monotonic()
