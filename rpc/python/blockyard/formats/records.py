@@ -6,7 +6,7 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,46 +17,35 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-_CHUNK = 1 << 16
+
+def games_in(lines: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield games, each the bytes of its lines; an incomplete last game is left out."""
+    game = b""
+    for line in lines:
+        game += line
+        if line.endswith(b"\n") and b'"more":true' not in line:  # as JSON escapes quotes in text, this is the field
+            yield game
+            game = b""
+    if _is_game(game):  # whole, but without a line end
+        yield game
 
 
-def whole_games(text: bytes) -> tuple[list[bytes], bytes]:
-    """Cut text into games, each the bytes of its lines; return them, and what follows the last whole game."""
-    games: list[bytes] = []
-    start = at = 0
-    while (end := text.find(b"\n", at)) >= 0:
-        line, at = text[at : end + 1], end + 1
-        if b'"more":true' not in line:  # quotes inside a JSON string are escaped, so this is the field
-            games.append(text[start:at])
-            start = at
-    return games, text[start:]
+def games_of(path: Path) -> Iterator[bytes]:
+    """Yield the games of a file, plain or compressed; ValueError: it is damaged in the middle."""
+    with path.open("rb") as file, gzip.open(file) if _compressed(file) else file as lines:
+        try:
+            yield from games_in(lines)
+        except EOFError:  # the file ends inside a gzip member
+            return
+        except (zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"the gzip data is damaged: {error}") from None
 
 
 def _compressed(file: BinaryIO) -> bool:
+    """Whether a file begins with a gzip member; it is read from its beginning then."""
+    found = file.read(2) == b"\x1f\x8b"
     file.seek(0)
-    return file.read(2) == b"\x1f\x8b"  # a gzip member
-
-
-def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the text of a file, plain or of gzip members; raise EOFError at the end if that is inside a member."""
-    read = gzip.GzipFile(fileobj=file, mode="rb").read1 if _compressed(file) else file.read
-    file.seek(0)
-    try:
-        while piece := read(_CHUNK):
-            yield piece
-    except (zlib.error, gzip.BadGzipFile) as error:
-        raise ValueError(f"the gzip data is damaged: {error}") from None
-
-
-def games_of(file: BinaryIO) -> Iterator[bytes]:
-    """Yield the games of a file; an incomplete last game is left out."""
-    rest = b""
-    with contextlib.suppress(EOFError):
-        for piece in _pieces(file):
-            games, rest = whole_games(rest + piece)
-            yield from games
-    if _is_game(rest):  # whole, but without a line end
-        yield rest
+    return found
 
 
 class RecordFile:
@@ -84,6 +73,7 @@ class RecordFile:
             self.close()
             self._open("r+b")
         self.size = self._file.seek(0, io.SEEK_END)
+        self._file.seek(0)
         self.compressed = _compressed(self._file) if self.size else self.path.suffix == ".gz"
         self._file.seek(self.size)
 

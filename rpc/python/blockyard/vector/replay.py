@@ -99,9 +99,8 @@ def view(
 
 def _game_in(path: Path, index: int) -> tuple[bytes, str]:
     """Return the lines of a game of a file, and its name: file#n, counted from 1 as ``datasets view`` does."""
-    with path.open("rb") as file:
-        numbered = enumerate(games_of(file), 1)
-        kept = deque(numbered if index < 0 else islice(numbered, index + 1), max(1, -index))
+    numbered = enumerate(games_of(path), 1)
+    kept = deque(numbered if index < 0 else islice(numbered, index + 1), max(1, -index))
     count = kept[-1][0] if kept else 0
     if count <= index or len(kept) < -index:
         raise IndexError(f"game {index}: {path} has {count} games")
