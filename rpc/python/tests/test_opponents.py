@@ -248,7 +248,7 @@ def test_opponents_have_the_hashes_of_their_weights(server: Server, tmp_path: Pa
         ({"random": True}, TypeError, "got True"),
         ({1: {1: 1}}, TypeError, r"opponents\[1\]: want specs such as 'hand' or policies, got 1"),
         ({1: ["random"]}, TypeError, r"opponents\[1\]: want a spec such as 'hand', a policy or a mixture"),
-        ({1: "random", "hand": 1}, TypeError, "opponents: want a spec"),
+        ({1: "random", "hand": 1}, TypeError, "opponents: want specs such as 'hand' or policies, got 1"),
         (Path("m.zip"), TypeError, r"got \w+\('m.zip'\); policies.sb3 or policies.onnx makes a policy of a model"),
         ({Path("m.zip"): 1}, ValueError, r"no seat .*policies.sb3"),
         ({1: object()}, TypeError, "policies.sb3"),

@@ -48,14 +48,8 @@ def opponents_by_seat(opponents: Opponents, seats: int, other: Seats = None) -> 
     """
     if opponents is None:
         return {}
-    if is_player(opponents):
-        opponents = {opponents: 1.0}
     opponents = by_number(opponents)
-    if not isinstance(opponents, Mapping) or len({is_player(key) for key in opponents}) > 1:
-        want = "a spec such as 'hand', a policy(obs, mask) or a mixture such as {'hand': 0.5, policy: 1} for all seats"
-        want += " but seat 0, a dict such as {1: 'hand'} by seat, or None to drive every seat"
-        raise TypeError(f"opponents: want {want}, got {opponents!r:.100}; {MADE}")
-    if any(is_player(key) for key in opponents):
+    if not isinstance(opponents, Mapping) or any(map(is_player, opponents)):
         mixture = _mixture("opponents", opponents)
         return {seat: dict(mixture) for seat in (range(1, seats) if other is None else other)}
     if not opponents:
@@ -110,6 +104,7 @@ def _mixture(where: str, value: Any) -> dict[Any, float]:
         value = {value: 1.0}
     if not isinstance(value, Mapping):
         want = "a spec such as 'hand', a policy or a mixture such as {'hand': 0.5, 'random': 0.5}"
+        want += ", a dict such as {1: 'hand'} of these by seat, or None" if where == "opponents" else ""
         raise TypeError(f"{where}: want {want}, got {value!r:.100}; {MADE}")
     if not value:
         raise ValueError(f"{where}: an empty mixture, want at least one spec with its weight")
