@@ -42,6 +42,16 @@ func TestOldTLSIsRefused(t *testing.T) {
 	}
 }
 
+// A server without an address serves this machine.
+func TestDefaultAddress(t *testing.T) {
+	var here, texts serveCmd
+	texts.OpenEnv, texts.Game = "127.0.0.1:0", "blockbattle"
+	require.NoError(t, here.Validate())
+	require.Equal(t, []string{"tcp:127.0.0.1:7777"}, here.Listen)
+	require.NoError(t, texts.Validate())
+	require.Empty(t, texts.Listen)
+}
+
 // With --max-memory 0 memory has no limit, which clients are told as the largest number.
 func TestNoMemoryLimit(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "0")

@@ -94,7 +94,7 @@ func TestOpenEnvRecords(t *testing.T) {
 
 // What --openenv cannot serve is refused when the server starts.
 func TestOpenEnvRefuses(t *testing.T) {
-	for _, args := range []string{"", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
+	for _, args := range []string{"--game wintetris", "--openenv 127.0.0.1:0", "--listen tcp:127.0.0.1:0 --game wintetris",
 		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80",
 		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools=",
 		"--openenv 127.0.0.1:0 --game wintetris --legal-moves none", "--listen tcp:127.0.0.1:0 --record games.jsonl"} {

@@ -72,11 +72,12 @@ func defaultLimits() limits.Limits {
 	return l
 }
 
-// Validate is called by the parser: a server without an address is a mistake in the command line.
+// Validate is called by the parser. A server without an address serves this machine.
 func (c *serveCmd) Validate() error {
+	if c.OpenEnv == "" && len(c.Listen) == 0 {
+		c.Listen = []string{"tcp:127.0.0.1:7777"}
+	}
 	switch {
-	case c.OpenEnv == "" && len(c.Listen) == 0:
-		return errors.New("no address to serve: set --listen, --openenv or both")
 	case (c.Cert != "" || c.Key != "" || c.ClientCA != "" || c.TLS12) &&
 		!slices.ContainsFunc(append(c.Listen, c.OpenEnv), func(a string) bool { return strings.HasPrefix(a, "tls:") }):
 		return errors.New("--cert, --key, --client-ca and --tls12 are for an address such as tls:HOST:PORT")

@@ -260,22 +260,6 @@ def test_serve_is_the_server_itself(tmp_path):
         assert serving.wait(30) == 0
 
 
-def test_serve_without_arguments_listens_on_this_machine(monkeypatch):
-    given = []
-    monkeypatch.setattr(os, "execv", lambda program, arguments: given.append(arguments[1:]) or 1 / 0)
-    for arguments in ([], ["-v"], ["--listen", "unix:x"], ["--listen=unix:x"], ["--help"]):
-        with pytest.raises(ZeroDivisionError):
-            main(["serve", *arguments])
-    default = "--listen=tcp:127.0.0.1:7777"
-    assert given == [
-        ["serve", default],
-        ["serve", default, "-v"],
-        ["serve", "--listen", "unix:x"],
-        ["serve", "--listen=unix:x"],
-        ["serve", "--help"],
-    ]
-
-
 def test_from_the_wheel_alone(tmp_path):
     """Install the wheel in a new virtual environment, and run the console script far from the sources."""
     folder, uv = tmp_path / "venv", find_spec("uv")

@@ -19,7 +19,6 @@ from ..provenance import commit
 from ..transport.server import find_server
 from . import bench, demo, docs, example, games, onnx
 
-LISTEN = "tcp:127.0.0.1:7777"
 COMMANDS = {"games": games, "bench": bench, "demo": demo, "docs": docs, "example": example, "onnx": onnx}
 
 
@@ -53,14 +52,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_program(given: list[str]) -> int:
-    """Become the program, with these arguments; ``serve`` without an address listens on this machine, at LISTEN."""
-    said = {argument.partition("=")[0] for argument in given}
+    """Become the program, with these arguments."""
     about = {name: module.ABOUT[0].upper() + module.ABOUT[1:].splitlines()[0] for name, module in COMMANDS.items()}
     os.environ["BLOCKYARD_COMMANDS"] = "\n".join(map("\t".join, about.items()))  # which its help lists too
     plays = [sys.executable, sys.prefix, sys.base_prefix]  # policies of Python
     os.environ["BLOCKYARD_PYTHON"] = os.pathsep.join(plays)
-    if given[:1] == ["serve"] and given[1:2] != ["dropblox"] and not said & {"-h", "--help", "--listen", "--openenv"}:
-        given.insert(1, f"--listen={LISTEN}")
     file = str(find_server())
     if sys.platform == "win32":  # where exec would return to the shell at once
         return subprocess.call([file, *given])
