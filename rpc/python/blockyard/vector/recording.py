@@ -148,7 +148,7 @@ class Recording:
 
 def repair(path: Path) -> None:
     """Let a file end with a whole game, as ``blockyard repair`` does; ValueError: it is no file of recorded games."""
-    done = subprocess.run([find_server(), "repair", path], capture_output=True, text=True, check=False)
+    done = subprocess.run([find_server(), "repair", path.absolute()], capture_output=True, text=True, check=False)
     if done.returncode:
         raise ValueError(f"record: cannot append to {path}; choose another name. {plain(done.stderr.strip())}")
 
