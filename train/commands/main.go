@@ -19,7 +19,7 @@ type table struct {
 	Join     join        `cmd:"" help:"Play for a run or a match with --cluster, from anywhere."`
 	Cluster  clusterCmd  `cmd:"" help:"Look at the runs of a broker."`
 	Curves   curves      `cmd:"" help:"Draw the scores of several runs in one picture."`
-	Regret   regret      `cmd:"" help:"Judge networks by decisions that a deeper search valued."`
+	Regret   regret      `cmd:"" help:"Judge agents by decisions whose actions have values."`
 	Fit      fit         `cmd:"" help:"Fit a network to recorded games."`
 }
 

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -26,23 +25,24 @@ func TestRegret(t *testing.T) {
 	other, err := os.ReadFile(again)
 	require.NoError(t, err)
 	require.Equal(t, text, other)
-	l := new(lesson)
-	require.NoError(t, json.Unmarshal(text, l))
-	require.Len(t, l.Decisions, 12)
+	l, _, err := readLesson(file)
+	require.NoError(t, err)
+	require.Len(t, l.decisions, 12)
 	none := program.NewBar(io.Discard, true, -1, "decisions")
-	own, err := l.judge(t.Context(), games.BlockBattle, "learned", none)
-	require.NoError(t, err)
-	require.Equal(t, make([]float64, 12), own)
-	random, err := l.judge(t.Context(), games.BlockBattle, "random", none)
-	require.NoError(t, err)
-	require.Greater(t, match.MeanOf(random).Low, 0.)
+	regrets := func(name string) (out []float64) {
+		list, err := l.judge(t.Context(), games.BlockBattle, name, 2, none)
+		require.NoError(t, err)
+		return row(io.Discard, name, list, nil)
+	}
+	require.Equal(t, make([]float64, 12), regrets("learned"))
+	require.Greater(t, match.MeanOf(regrets("random")).Low, 0.)
 	require.NoError(t, command(t, "regret", file, "learned", "hand:ply=1"))
 
-	l.Decisions[3].Values = l.Decisions[3].Values[1:]
-	_, err = l.judge(t.Context(), games.BlockBattle, "hand", none)
+	l.decisions[3].Values = l.decisions[3].Values[1:]
+	_, err = l.judge(t.Context(), games.BlockBattle, "hand", 1, none)
 	require.ErrorContains(t, err, "decision 3: ")
 	for says, c := range map[string][]string{
-		"not decisions of a teacher":  {filepath.Join(dir, "c.json"), "hand"},
+		"not decisions with values":   {filepath.Join(dir, "c.json"), "hand"},
 		"a game with draws":           {filepath.Join(dir, "d.json"), "--make=tetrisduel"},
 		"agent \"nobody\": ":          {file, "nobody"},
 		"it gives no values to actio": {filepath.Join(dir, "d.json"), "--make=blockbattle", "--teacher=random"},

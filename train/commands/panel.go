@@ -1,0 +1,323 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/gonum/stat"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/match"
+	"blockyard/datasets/program"
+	"blockyard/datasets/program/disk"
+	"blockyard/env"
+	"blockyard/train/games"
+)
+
+// A panel makes the positions of a lesson in which agents disagree, and values actions by rollouts.
+type panel struct {
+	lesson
+	rules   *env.Game
+	experts []bots.Factory // of Nominate
+	play    bots.Factory
+	policy  bots.Factory
+}
+
+const (
+	panelStream = 0x70616e656c // separates the seeds of panels from those of training
+	hopeless    = 300          // games in a row without a position, after which a panel is given up
+	onDemand    = 1000         // rollouts, at most, of an action that the panel does not value
+)
+
+// newPanel parses the agents of a panel that is to be made.
+func newPanel(g *env.Game, l lesson) (*panel, error) {
+	p := &panel{lesson: l, rules: g}
+	var failed error
+	open := func(text string) bots.Factory {
+		f, err := bots.New(g, bots.Own(text))
+		failed = errors.Join(failed, err)
+		return f
+	}
+	for _, text := range l.Nominate {
+		p.experts = append(p.experts, open(text))
+	}
+	p.play, p.policy = open(l.Play), open(l.Policy)
+	return p, failed
+}
+
+// madePanel is the panel of a file, for more rollouts. The file may be somebody else's.
+func madePanel(g *env.Game, l lesson) (p *panel, err error) {
+	p = &panel{lesson: l, rules: g}
+	p.policy, err = bots.New(g, bots.Foreign(l.Policy, nil))
+	return p, err
+}
+
+// hides reports whether games of g have draws to come that are hidden.
+func hides(g *env.Game) (bool, error) {
+	a, b := g.New(g.MinSeats), g.New(g.MinSeats)
+	b.Hide(1<<g.MinSeats-1, 1)
+	one, err := env.Encode(nil, a)
+	if err != nil {
+		return false, err
+	}
+	two, err := env.Encode(nil, b)
+	return !bytes.Equal(one, two), err
+}
+
+// makePanel makes the file, or goes on with it, as far as it has not all its positions.
+func (c *regret) makePanel(ctx context.Context, con *program.Console) (err error) {
+	g, err := games.Open(c.Make)
+	if err != nil {
+		return err
+	}
+	hidden, err := hides(g.Rules)
+	switch {
+	case err != nil:
+		return err
+	case g.Rules.MaxSeats < 2:
+		return fmt.Errorf("--panel: %s has one seat: want a game of two", c.Make)
+	case c.Positions < 1 || c.Rollouts < 2 || c.Workers < 1:
+		return fmt.Errorf("--positions %d, --rollouts %d, --workers %d: want 1, 2 and 1 at least",
+			c.Positions, c.Rollouts, c.Workers)
+	case c.Policy == "" && hidden:
+		c.Policy = "hand:ply=1"
+	case c.Policy == "":
+		c.Policy = "hand:ply=1,eps=0.05"
+	case !hidden && !strings.Contains(c.Policy, "eps="):
+		return fmt.Errorf("--policy %s: nothing is drawn in %s, so that all its rollouts would be the same: "+
+			"want an agent with chance, such as hand:ply=1,eps=0.05", c.Policy, c.Make)
+	}
+	p, err := newPanel(g.Rules, lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Nominate: c.Nominate, Play: c.Play,
+		Policy: c.Policy, Rollouts: c.Rollouts, Seed: c.Seed})
+	if err != nil {
+		return err
+	}
+	found, next := 0, 0
+	file, err := p.open(c.File, &found, &next)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	bar := con.Progress(false, c.Positions, "positions")
+	defer bar.Close()
+	bar.Set(found)
+	if found >= c.Positions {
+		return nil
+	}
+	from, last := next, next
+	for d, err := range match.InOrder(ctx, c.Workers, math.MaxInt32, func(ctx context.Context, i int) (*valued, error) {
+		return p.position(ctx, from+i)
+	}) {
+		if err == nil && d != nil {
+			err = file.Append(d)
+		}
+		switch next++; {
+		case err != nil:
+			return err
+		case d == nil && next-last > hopeless:
+			return fmt.Errorf("no position in %d games in which %s disagree: want others for --nominate",
+				next-last, strings.Join(p.Nominate, ", "))
+		case d != nil:
+			found, last = found+1, next
+			bar.Set(found)
+			bar.Line("%d of %d positions, from %d games", found, c.Positions, next)
+		}
+		if found == c.Positions {
+			return nil
+		}
+	}
+	return ctx.Err()
+}
+
+// open opens the file, or creates it, and counts its positions and the games that it needs no more.
+func (p *panel) open(path string, found, next *int) (*disk.Journal, error) {
+	head, err := json.Marshal(p.lesson)
+	if err != nil {
+		return nil, err
+	}
+	read := false
+	file, err := disk.OpenJournal(path, func(n int, line []byte) error {
+		var d valued
+		switch read = true; {
+		case n == 0 && !bytes.Equal(line, head):
+			return fmt.Errorf("%.400s, want %s: name another file to make, or give the same flags to go on with this one",
+				line, head)
+		case n > 0:
+			if err := json.Unmarshal(line, &d); err != nil {
+				return err
+			}
+			*found, *next = *found+1, d.Number+1
+		}
+		return nil
+	})
+	if err == nil && !read {
+		if err = file.Append(p.lesson); err != nil {
+			err = errors.Join(err, file.Close())
+		}
+	}
+	return file, err
+}
+
+// position returns the position of game i and its nominated actions with their values; nil if the game has none. From a
+// random step on, that is the first in which the nominating agents disagree. The step is uniform over the length of
+// another game from the same start.
+func (p *panel) position(ctx context.Context, i int) (*valued, error) {
+	seed := p.seed(i)
+	var rand env.Rand
+	rand.Seed(seed)
+	n := p.rules.MinSeats
+	s, view := p.rules.New(n), p.rules.New(n)
+	s.Reset(rand.Next())
+	r := p.rollouts()
+	length, err := r.play(ctx, s, rand.Next(), 0, env.None)
+	if err != nil {
+		return nil, err
+	}
+	from := int(rand.Next() % uint64(max(1, length)))
+	player, err := p.play(env.Derive(seed, 0))
+	if err != nil {
+		return nil, err
+	}
+	start, err := env.Encode(nil, s)
+	if err != nil {
+		return nil, err
+	}
+	var found *valued
+	step := 0
+	if _, err = match.Play(ctx, match.Game{
+		Rules: p.rules, Seed: seed, Start: start, Names: slices.Repeat([]string{p.Play}, n),
+		Agents: slices.Repeat([]env.Agent{player}, n), Enough: func(env.State) bool { return found != nil },
+		Watch: func(s env.State, _ env.Moves) (err error) {
+			set := s.Acting()
+			if step++; step <= from || set == 0 {
+				return nil
+			}
+			for k := rand.Next() % uint64(set.Len()); k > 0; k-- {
+				set = set.Rest()
+			}
+			env.View(view, s, set.First(), rand.Next())
+			found, err = p.nominated(ctx, view, set.First())
+			return err
+		},
+	}); err != nil || found == nil {
+		return nil, err
+	}
+	found.Number = i
+	return found, p.value(ctx, r, found, view)
+}
+
+// seed is what all of game i follows from.
+func (p *panel) seed(i int) uint64 { return env.Derive(p.Seed^panelStream, uint64(i)) }
+
+// nominated returns a position with the first actions of the nominating agents, nil if all choose the same.
+func (p *panel) nominated(ctx context.Context, view env.State, seat int) (*valued, error) {
+	state, err := env.Encode(nil, view)
+	if err != nil {
+		return nil, err
+	}
+	d, s := &valued{State: state, Seat: seat}, p.rules.New(view.SeatCount())
+	for _, f := range p.experts {
+		agent, err := f(1)
+		if err != nil {
+			return nil, err
+		}
+		s.CopyFrom(view)
+		a, err := agent.Act(ctx, s, seat)
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(d.Actions, a) {
+			d.Actions = append(d.Actions, a)
+		}
+	}
+	slices.Sort(d.Actions)
+	if len(d.Actions) < 2 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// value sets the values of d's actions in s, and their standard errors.
+func (p *panel) value(ctx context.Context, r *rollouts, d *valued, s env.State) error {
+	results, best := make([][]float64, len(d.Actions)), 0
+	for k, a := range d.Actions {
+		var err error
+		if results[k], err = r.results(ctx, d, s, a, p.Rollouts); err != nil {
+			return err
+		}
+		mean, deviation := stat.MeanStdDev(results[k], nil)
+		d.Values = append(d.Values, float32(mean))
+		d.Errors = append(d.Errors, float32(deviation/math.Sqrt(float64(p.Rollouts))))
+		if d.Values[k] > d.Values[best] {
+			best = k
+		}
+	}
+	for k := range d.Actions {
+		apart := slices.Clone(results[k])
+		for i := range apart {
+			apart[i] -= results[best][i]
+		}
+		d.Behind = append(d.Behind, float32(stat.StdDev(apart, nil)/math.Sqrt(float64(p.Rollouts))))
+	}
+	return nil
+}
+
+// rollouts plays games to their end by the policy of a panel.
+type rollouts struct {
+	*panel
+	state, view env.State
+	draws       match.Draws
+	agents      []env.Agent
+}
+
+func (p *panel) rollouts() *rollouts {
+	n := p.rules.MinSeats
+	return &rollouts{panel: p, state: p.rules.New(n), view: p.rules.New(n), agents: make([]env.Agent, n)}
+}
+
+// results are the chances of winning, 0, 0.5 or 1, that n rollouts of an action of d in s end with. Rollout k has the
+// same draws and the same chance of its policy after every action.
+func (r *rollouts) results(ctx context.Context, d *valued, s env.State, a env.Action, n int) ([]float64, error) {
+	seed, out := r.seed(d.Number), make([]float64, n)
+	for k := range out {
+		if _, err := r.play(ctx, s, env.Derive(seed, uint64(k)+1), d.Seat, a); err != nil {
+			return nil, err
+		}
+		out[k] = (1 + float64(r.state.Result(d.Seat))) / 2
+	}
+	return out, nil
+}
+
+// play plays a game from s to its end and returns the number of its steps. The first action of seat is a, unless that
+// is env.None; all others are the policy's.
+func (r *rollouts) play(ctx context.Context, s env.State, seed uint64, seat int, a env.Action) (step int, err error) {
+	r.state.CopyFrom(s)
+	r.draws.Seed = env.Derive(seed, uint64(len(r.agents)))
+	for k := range r.agents {
+		if r.agents[k], err = r.policy(env.Derive(seed, uint64(k))); err != nil {
+			return 0, err
+		}
+	}
+	for ; r.state.Acting() != 0; step++ {
+		m := env.NoMoves
+		for set := r.state.Acting(); set != 0; set = set.Rest() {
+			at := set.First()
+			if step == 0 && at == seat && a != env.None {
+				m[at] = a
+				continue
+			}
+			env.View(r.view, r.state, at, env.Derive(^seed, uint64(step)))
+			if m[at], err = r.agents[at].Act(ctx, r.view, at); err != nil {
+				return 0, err
+			}
+		}
+		r.draws.Step(r.rules, r.state, m, step)
+	}
+	return step, ctx.Err()
+}

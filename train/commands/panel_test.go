@@ -1,0 +1,158 @@
+package commands
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/match"
+	"blockyard/datasets/program"
+	"blockyard/env"
+)
+
+// tinyPanel makes a panel in moments.
+func tinyPanel(file, game string, more ...string) []string {
+	return append([]string{"regret", file, "--make", game, "--panel", "--positions=4", "--rollouts=8", "--play=hand:ply=1",
+		"--nominate=hand:ply=1 hand learned:ply=1"}, more...)
+}
+
+// A panel has the same bytes with any number of workers, and if its command was stopped and called again: by Ctrl-C, or
+// killed while it wrote a line. Its positions are from different games, and have two actions or more.
+func TestPanelIsReproducible(t *testing.T) {
+	for game, policy := range map[string]string{"blockbattle": "hand:ply=1", "tetrisduel": "hand:ply=1,eps=0.5"} {
+		file := filepath.Join(t.TempDir(), "panel.jsonl")
+		more := []string{"--seed=5", "--policy=" + policy}
+		require.NoError(t, command(t, tinyPanel(file, game, append(more, "--workers=1")...)...))
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+
+		several := filepath.Join(t.TempDir(), "panel.jsonl")
+		require.NoError(t, command(t, tinyPanel(several, game, append(more, "--workers=3")...)...))
+		got, err := os.ReadFile(several)
+		require.NoError(t, err)
+		require.Equal(t, string(want), string(got))
+
+		stopped, cancel := context.WithCancel(t.Context())
+		cancel()
+		again := filepath.Join(t.TempDir(), "panel.jsonl")
+		require.ErrorIs(t, commandUntil(t, stopped, tinyPanel(again, game, more...)...), context.Canceled)
+		lines := bytes.SplitAfter(want, []byte("\n"))
+		killed := bytes.Join([][]byte{lines[0], lines[1], lines[2], lines[3][:20]}, nil)
+		for _, text := range [][]byte{nil, lines[0], killed, want} {
+			if text != nil {
+				require.NoError(t, os.WriteFile(again, text, 0o600))
+			}
+			require.NoError(t, command(t, tinyPanel(again, game, more...)...))
+			got, err := os.ReadFile(again)
+			require.NoError(t, err)
+			require.Equal(t, string(want), string(got))
+		}
+
+		l, _, err := readLesson(file)
+		require.NoError(t, err)
+		require.Len(t, l.decisions, 4)
+		for i, d := range l.decisions {
+			require.GreaterOrEqual(t, len(d.Actions), 2)
+			require.True(t, i == 0 || d.Number > l.decisions[i-1].Number)
+			for k, v := range d.Values {
+				require.True(t, v >= 0 && v <= 1 && d.Errors[k] >= 0 && d.Behind[k] >= 0)
+			}
+		}
+	}
+}
+
+// The actions of a position share their draws: two rollouts of one action are the same, whatever was valued in between,
+// and rollouts of different actions get the same pieces (match.TestDrawsShareThePieces). Different rollouts differ.
+func TestRolloutsAreShared(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "panel.jsonl")
+	require.NoError(t, command(t, tinyPanel(file, "blockbattle")...))
+	l, g, err := readLesson(file)
+	require.NoError(t, err)
+	p, err := madePanel(g.Rules, *l)
+	require.NoError(t, err)
+	d, s := &l.decisions[0], g.Rules.New(2)
+	require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
+	r := p.rollouts()
+	one, err := r.results(t.Context(), d, s, d.Actions[0], 40)
+	require.NoError(t, err)
+	_, err = r.results(t.Context(), d, s, d.Actions[1], 3)
+	require.NoError(t, err)
+	again, err := p.rollouts().results(t.Context(), d, s, d.Actions[0], 40)
+	require.NoError(t, err)
+	require.Equal(t, one, again)
+	lengths := map[int]bool{}
+	for k := range 10 {
+		steps, err := r.play(t.Context(), s, uint64(k), d.Seat, d.Actions[0])
+		require.NoError(t, err)
+		lengths[steps] = true
+	}
+	require.Greater(t, len(lengths), 3)
+}
+
+// On a panel, the regret of a nominated action follows from the values in the file; another action is valued by the
+// panel's own rollouts.
+func TestRegretOnPanel(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "panel.jsonl")
+	require.NoError(t, command(t, tinyPanel(file, "blockbattle")...))
+	require.NoError(t, command(t, "regret", file, "hand:ply=1", "learned"))
+	l, g, err := readLesson(file)
+	require.NoError(t, err)
+	none := program.NewBar(&bytes.Buffer{}, true, -1, "decisions")
+	for name, nominated := range map[string]bool{"hand:ply=1": true, "hand": true, "first": false} {
+		list, err := l.judge(t.Context(), g, name, 2, none)
+		require.NoError(t, err)
+		require.Len(t, list, 4)
+		one, err := l.judge(t.Context(), g, name, 1, none)
+		require.NoError(t, err)
+		require.Equal(t, one, list)
+		for i, v := range list {
+			d := l.decisions[i]
+			require.Equal(t, !nominated, v.other)
+			best := float64(max(d.Values[0], d.Values[1], d.Values[len(d.Values)-1]))
+			if nominated {
+				require.Contains(t, d.Values, float32(best-v.regret))
+				continue
+			}
+			s := g.Rules.New(2)
+			require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
+			p, err := madePanel(g.Rules, *l)
+			require.NoError(t, err)
+			results, err := p.rollouts().results(t.Context(), &d, s, s.Legal(d.Seat, nil)[0], 8)
+			require.NoError(t, err)
+			require.InDelta(t, best-match.MeanOf(results).Value, v.regret, 1e-6)
+		}
+	}
+}
+
+// The errors of the command say what to do.
+func TestPanelRefuses(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "panel.jsonl")
+	require.NoError(t, command(t, tinyPanel(file, "blockbattle", "--positions=1")...))
+	empty := filepath.Join(dir, "empty")
+	require.NoError(t, os.WriteFile(empty, []byte("{}"), 0o600))
+	for says, args := range map[string][]string{
+		"name another file to make":    tinyPanel(file, "blockbattle", "--rollouts=9"),
+		"want a game of two":           tinyPanel(filepath.Join(dir, "a"), "dropblox"),
+		"--rollouts 1":                 tinyPanel(filepath.Join(dir, "a"), "blockbattle", "--rollouts=1"),
+		"want an agent with chance":    tinyPanel(filepath.Join(dir, "a"), "blocking", "--policy=hand:ply=1"),
+		`agent "nobody": `:             tinyPanel(filepath.Join(dir, "a"), "blockbattle", "--policy=nobody"),
+		"want others for --nominate":   {"regret", filepath.Join(dir, "b"), "--make=blockbattle", "--panel", "--play=first", "--nominate=hand hand"},
+		"--teacher has no effect with": tinyPanel(filepath.Join(dir, "a"), "blockbattle", "--teacher=hand"),
+		"--rollouts needs --panel":     {"regret", file, "--make=blockbattle", "--rollouts=5"},
+		"not decisions with values":    {"regret", empty},
+	} {
+		require.ErrorContains(t, command(t, args...), says)
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	foreign := bytes.Replace(text, []byte(`"policy":"hand:ply=1"`), []byte(`"policy":"exec:touch `+dir+`/x"`), 1)
+	require.NotEqual(t, text, foreign)
+	require.NoError(t, os.WriteFile(file, foreign, 0o600))
+	require.ErrorIs(t, command(t, "regret", file, "first"), bots.ErrUntrusted) // a file starts no program
+}
