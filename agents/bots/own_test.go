@@ -33,7 +33,7 @@ var owners = map[string]string{
 	"train/commands ofLeagues":    "league.toml of a league that --gate-against names",
 	"train/commands make":         "--teacher of train regret",
 	"train/commands judge":        "the agents that train regret is to judge",
-	"train/commands newPanel":     "--nominate, --play and --policy of train regret",
+	"train/commands makePanel":    "--nominate, --play and --policy of train regret",
 }
 
 // TestCallersOfOwn finds every use of Own in the sources. A new one needs a line in owners: say where its text comes

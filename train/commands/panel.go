@@ -24,9 +24,8 @@ import (
 type panel struct {
 	lesson
 	rules   *env.Game
-	experts []bots.Factory // of Nominate
-	play    bots.Factory
 	policy  bots.Factory
+	experts []bots.Factory // of Play, then of Nominate; nil for rollouts alone
 }
 
 const (
@@ -35,66 +34,38 @@ const (
 	onDemand    = 1000         // rollouts, at most, of an action that the panel does not value
 )
 
-// newPanel parses the agents of a panel that is to be made.
-func newPanel(g *env.Game, l lesson) (*panel, error) {
-	p := &panel{lesson: l, rules: g}
-	var failed error
-	open := func(text string) bots.Factory {
-		f, err := bots.New(g, bots.Own(text))
-		failed = errors.Join(failed, err)
-		return f
-	}
-	for _, text := range l.Nominate {
-		p.experts = append(p.experts, open(text))
-	}
-	p.play, p.policy = open(l.Play), open(l.Policy)
-	return p, failed
-}
-
-// madePanel is the panel of a file, for more rollouts. The file may be somebody else's.
-func madePanel(g *env.Game, l lesson) (p *panel, err error) {
+// newPanel returns a panel for rollouts alone. The text of its policy may be somebody else's.
+func newPanel(g *env.Game, l lesson, policy bots.Text) (p *panel, err error) {
 	p = &panel{lesson: l, rules: g}
-	p.policy, err = bots.New(g, bots.Foreign(l.Policy, nil))
+	p.policy, err = bots.New(g, policy)
 	return p, err
-}
-
-// hides reports whether games of g have draws to come that are hidden.
-func hides(g *env.Game) (bool, error) {
-	a, b := g.New(g.MinSeats), g.New(g.MinSeats)
-	b.Hide(1<<g.MinSeats-1, 1)
-	one, err := env.Encode(nil, a)
-	if err != nil {
-		return false, err
-	}
-	two, err := env.Encode(nil, b)
-	return !bytes.Equal(one, two), err
 }
 
 // makePanel makes the file, or goes on with it, as far as it has not all its positions.
 func (c *regret) makePanel(ctx context.Context, con *program.Console) (err error) {
 	g, err := games.Open(c.Make)
-	if err != nil {
-		return err
-	}
-	hidden, err := hides(g.Rules)
 	switch {
 	case err != nil:
 		return err
-	case g.Rules.MaxSeats < 2:
+	case g.Solo != nil:
 		return fmt.Errorf("--panel: %s has one seat: want a game of two", c.Make)
 	case c.Positions < 1 || c.Rollouts < 2 || c.Workers < 1:
 		return fmt.Errorf("--positions %d, --rollouts %d, --workers %d: want 1, 2 and 1 at least",
 			c.Positions, c.Rollouts, c.Workers)
-	case c.Policy == "" && hidden:
+	case c.Policy == "" && g.Outcomes > 0:
 		c.Policy = "hand:ply=1"
 	case c.Policy == "":
 		c.Policy = "hand:ply=1,eps=0.05"
-	case !hidden && !strings.Contains(c.Policy, "eps="):
+	case g.Outcomes == 0 && !strings.Contains(c.Policy, "eps="):
 		return fmt.Errorf("--policy %s: nothing is drawn in %s, so that all its rollouts would be the same: "+
 			"want an agent with chance, such as hand:ply=1,eps=0.05", c.Policy, c.Make)
 	}
 	p, err := newPanel(g.Rules, lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Nominate: c.Nominate, Play: c.Play,
-		Policy: c.Policy, Rollouts: c.Rollouts, Seed: c.Seed})
+		Policy: c.Policy, Rollouts: c.Rollouts, Seed: c.Seed}, bots.Own(c.Policy))
+	for _, text := range append([]string{c.Play}, c.Nominate...) {
+		f, failed := bots.New(g.Rules, bots.Own(text))
+		p.experts, err = append(p.experts, f), errors.Join(err, failed)
+	}
 	if err != nil {
 		return err
 	}
@@ -180,7 +151,7 @@ func (p *panel) position(ctx context.Context, i int) (*valued, error) {
 		return nil, err
 	}
 	from := int(rand.Next() % uint64(max(1, length)))
-	player, err := p.play(env.Derive(seed, 0))
+	player, err := p.experts[0](env.Derive(seed, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +193,7 @@ func (p *panel) nominated(ctx context.Context, view env.State, seat int) (*value
 		return nil, err
 	}
 	d, s := &valued{State: state, Seat: seat}, p.rules.New(view.SeatCount())
-	for _, f := range p.experts {
+	for _, f := range p.experts[1:] {
 		agent, err := f(1)
 		if err != nil {
 			return nil, err

@@ -73,7 +73,7 @@ func TestRolloutsAreShared(t *testing.T) {
 	require.NoError(t, command(t, tinyPanel(file, "blockbattle")...))
 	l, g, err := readLesson(file)
 	require.NoError(t, err)
-	p, err := madePanel(g.Rules, *l)
+	p, err := newPanel(g.Rules, *l, bots.Own(l.Policy))
 	require.NoError(t, err)
 	d, s := &l.decisions[0], g.Rules.New(2)
 	require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
@@ -120,7 +120,7 @@ func TestRegretOnPanel(t *testing.T) {
 			}
 			s := g.Rules.New(2)
 			require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
-			p, err := madePanel(g.Rules, *l)
+			p, err := newPanel(g.Rules, *l, bots.Own(l.Policy))
 			require.NoError(t, err)
 			results, err := p.rollouts().results(t.Context(), &d, s, s.Legal(d.Seat, nil)[0], 8)
 			require.NoError(t, err)

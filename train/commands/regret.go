@@ -24,8 +24,8 @@ import (
 	"blockyard/train/games"
 )
 
-// A regret has the flags of "train regret". Its Run says how much agents lose in decisions whose actions have values: of
-// a deeper search, or of rollouts.
+// A regret has the flags of "train regret". Its Run says how much agents lose in decisions whose actions have values,
+// of a deeper search or of rollouts.
 type regret struct {
 	File      string   `arg:"" help:"Decisions whose actions have values." placeholder:"FILE"`
 	Agents    []string `arg:"" optional:"" help:"Files of weights, or specs such as hand:ply=3." placeholder:"NET"`
@@ -187,7 +187,7 @@ func (l *lesson) judge(
 	}
 	var p *panel
 	if l.Teacher == "" {
-		if p, err = madePanel(g.Rules, *l); err != nil {
+		if p, err = newPanel(g.Rules, *l, bots.Foreign(l.Policy, nil)); err != nil {
 			return nil, err
 		}
 	}
