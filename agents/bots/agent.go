@@ -32,6 +32,13 @@ const (
 
 const Person = "human" // the text of the agent that is a person
 
+// Clairvoyant is the name of the agent of package match/clairvoyant, which this package does not make.
+const Clairvoyant = "clairvoyant"
+
+// ErrClairvoyant is the error wherever a clairvoyant cannot play: everywhere but in one place.
+var ErrClairvoyant = errors.New("the clairvoyant knows what is hidden from players, so it plays for measurements " +
+	"only: in agents arena, without --cluster and without another name; want another agent here")
+
 const execPrefix = "exec:" // begins the text of an agent that is a program
 
 // An Agent is one that a user names, for one game.
@@ -84,6 +91,8 @@ func (a *Agent) parse() (err error) {
 	case slices.Contains(Names(a.game), known):
 		a.Language, a.name = "agent", known
 		return a.read(options, colon)
+	case known == Clairvoyant:
+		return ErrClairvoyant
 	case !own && (known == "exec" || policy.MatchString(a.Spec) || a.Spec == Person):
 		return ErrUntrusted
 	case !own:

@@ -14,6 +14,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/fleet/matches"
 	"blockyard/agents/match"
+	"blockyard/agents/match/clairvoyant"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -117,7 +118,18 @@ func (c *arenaCmd) match(ctx context.Context) (m match.Match, forget func(), err
 			return m, forget, fmt.Errorf("--book: %w", err)
 		}
 	}
-	m.Players, forget, err = players(ctx, g, c.texts()...)
+	texts, others := c.texts(), c.texts()
+	for k, text := range texts {
+		if clairvoyant.Is(text) && !c.Remote.Cluster.On {
+			others[k] = "first" // in its place, until the others are there
+		}
+	}
+	m.Players, forget, err = players(ctx, g, others...)
+	for k, text := range texts {
+		if err == nil && text != others[k] {
+			m.Players[k], err = clairvoyant.Player(g, text)
+		}
+	}
 	return m, forget, err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/env"
@@ -173,4 +174,28 @@ func TestArenaForMoreSeats(t *testing.T) {
 	var got match.Report
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
 	require.Equal(t, 1, got.Units)
+}
+
+// The clairvoyant plays in the arena, with its own name in the report and in records, which replay. No other command
+// takes it, nor does the arena under another name or on other machines.
+func TestArenaAloneTakesTheClairvoyant(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "games.jsonl")
+	line := "arena blockbattle --a clairvoyant:pieces=1,width=2 --b hand:ply=1 --games 2 --seed 3"
+	status, out, errs := agents(t.Context(), line+" --record "+path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "blockbattle: clairvoyant:pieces=1,width=2 against hand:ply=1, seed 3\n")
+	require.Len(t, checked(t, path), 2)
+	_, swapped, _ := agents(t.Context(), "arena blockbattle --b clairvoyant --a first --games 2")
+	require.Contains(t, swapped, "first against clairvoyant, ")
+	for _, line := range []string{
+		line + " --cluster", "arena blockbattle --a x=clairvoyant --b first --games 2",
+		"ladder blockbattle clairvoyant first --games 2 --out " + t.TempDir(), "bot blockbattle --agent clairvoyant",
+		"play blockbattle --a clairvoyant --b first", "host blockbattle --bot clairvoyant --bot first",
+	} {
+		status, _, errs := agents(t.Context(), line)
+		require.NotZero(t, status, line)
+		require.Contains(t, errs, bots.ErrClairvoyant.Error(), line)
+	}
+	_, _, errs = agents(t.Context(), "arena tetrisduel --a clairvoyant --b first --games 2")
+	require.Contains(t, errs, "hides nothing")
 }

@@ -31,8 +31,26 @@ type Game struct {
 	Brief bool
 }
 
-// viewStream separates the seeds of the agents' hidden copies from all others that follow from a game's seed.
-const viewStream = 0x76696577
+// Streams separate the seeds of the agents' hidden copies, and of Draws, from others that follow from a game's seed.
+const (
+	viewStream = 0x76696577
+	drawStream = 0x64726177
+)
+
+// A Clairvoyant is an agent that Play tells before every action what is hidden from its seat, to measure what knowing
+// that is worth. In a game with one, the draws follow from Draws, and are part of the record.
+type Clairvoyant interface {
+	env.Agent
+	// Foresee is called before each Act, with what is true in that step.
+	Foresee(t Truth)
+}
+
+// A Truth is what a Clairvoyant is told. It must not be changed.
+type Truth struct {
+	Draws *Draws    // of the game
+	Step  int       // number of the present step
+	Moves env.Moves // the actions in this step of the other seats, of those without a Clairvoyant
+}
 
 // Play plays g to its end. An agent sees only its own copy of each position, in which everything hidden from its seat
 // is drawn anew (env.View); the copy depends only on the seed, the step and the seat. An error names the agent and
@@ -47,6 +65,10 @@ func Play(ctx context.Context, g Game) (*record.Record, error) {
 	}
 	p := &play{Game: g, rec: record.New(g.Rules, g.Seed, g.Names), state: g.Rules.New(n), view: g.Rules.New(n)}
 	p.state.Reset(g.Seed)
+	if slices.ContainsFunc(g.Agents, func(a env.Agent) bool { _, is := a.(Clairvoyant); return is }) {
+		p.draws = &Draws{Seed: env.Derive(g.Seed^drawStream, 0)}
+		p.rec.AddDraws(p.state)
+	}
 	var err error
 	if p.rec.Start = g.Start; len(g.Start) > 0 {
 		if err = env.Decode(p.state, p.view, g.Start); err != nil {
@@ -105,22 +127,31 @@ type play struct {
 	view     env.State
 	legal    []env.Action
 	steps    uint64
-	reported bool // an agent reported the value of its search
+	draws    *Draws // nil without a Clairvoyant
+	reported bool   // an agent reported the value of its search
 }
 
 // step gets the actions of the acting seats and plays the joint move, if there is no error.
 func (p *play) step(ctx context.Context, acting env.Seats) error {
 	m := env.NoMoves
-	var values [env.MaxSeats]float32 // of the acting seats, in their order
-	n := 0
-	for set := acting; set != 0; set = set.Rest() {
-		seat := set.First()
-		a, err := p.ask(ctx, seat)
-		if err != nil {
-			return fmt.Errorf("%s: seat %d (%s): step %d: %w", p.Rules.Name, seat+1, p.Names[seat], p.steps, err)
+	var values [env.MaxSeats]float32
+	for _, told := range []bool{false, true} { // a Clairvoyant is asked after the others
+		others := m
+		for set := acting; set != 0; set = set.Rest() {
+			seat := set.First()
+			c, is := p.Agents[seat].(Clairvoyant)
+			if is != told {
+				continue
+			}
+			if is {
+				c.Foresee(Truth{p.draws, int(p.steps), others})
+			}
+			a, err := p.ask(ctx, seat)
+			if err != nil {
+				return fmt.Errorf("%s: seat %d (%s): step %d: %w", p.Rules.Name, seat+1, p.Names[seat], p.steps, err)
+			}
+			m[seat], values[seat] = a, p.value(seat)
 		}
-		m[seat], values[n] = a, p.value(seat)
-		n++
 	}
 	if p.Watch != nil {
 		if err := p.Watch(p.state, m); err != nil {
@@ -129,9 +160,16 @@ func (p *play) step(ctx context.Context, acting env.Seats) error {
 	}
 	if !p.Brief {
 		p.rec.Add(acting, m)
-		p.rec.Values = append(p.rec.Values, values[:n]...)
+		for set := acting; set != 0; set = set.Rest() {
+			p.rec.Values = append(p.rec.Values, values[set.First()])
+		}
 	}
-	p.state.Step(m)
+	if p.draws != nil {
+		p.draws.Step(p.Rules, p.state, m, int(p.steps))
+		p.rec.AddDraws(p.state)
+	} else {
+		p.state.Step(m)
+	}
 	p.steps++
 	return nil
 }
