@@ -135,52 +135,51 @@ func (p *panel) open(path string, found, next *int) (*disk.Journal, error) {
 	return file, err
 }
 
-// position returns the position of game i and its nominated actions with their values; nil if the game has none. From a
-// random step on, that is the first in which the nominating agents disagree. The step is uniform over the length of
-// another game from the same start.
+// position returns the position of game i and its nominated actions with their values: from a random step of the game
+// on, the first in which the nominating agents disagree. It is nil if there is none, or if all rollouts of the actions
+// end the same.
 func (p *panel) position(ctx context.Context, i int) (*valued, error) {
-	seed := p.seed(i)
-	var rand env.Rand
-	rand.Seed(seed)
-	n := p.rules.MinSeats
-	s, view := p.rules.New(n), p.rules.New(n)
-	s.Reset(rand.Next())
-	r := p.rollouts()
-	length, err := r.play(ctx, s, rand.Next(), 0, env.None)
-	if err != nil {
-		return nil, err
-	}
-	from := int(rand.Next() % uint64(max(1, length)))
+	seed, n := p.seed(i), p.rules.MinSeats
 	player, err := p.experts[0](env.Derive(seed, 0))
 	if err != nil {
 		return nil, err
 	}
-	start, err := env.Encode(nil, s)
-	if err != nil {
-		return nil, err
-	}
-	var found *valued
-	step := 0
-	if _, err = match.Play(ctx, match.Game{
-		Rules: p.rules, Seed: seed, Start: start, Names: slices.Repeat([]string{p.Play}, n),
-		Agents: slices.Repeat([]env.Agent{player}, n), Enough: func(env.State) bool { return found != nil },
-		Watch: func(s env.State, _ env.Moves) (err error) {
-			set := s.Acting()
-			if step++; step <= from || set == 0 {
-				return nil
+	var game []env.State
+	if _, err := match.Play(ctx, match.Game{
+		Rules: p.rules, Seed: seed, Names: slices.Repeat([]string{p.Play}, n), Agents: slices.Repeat([]env.Agent{player}, n),
+		Watch: func(s env.State, _ env.Moves) error {
+			if s.Acting() != 0 {
+				game = append(game, p.rules.New(n))
+				game[len(game)-1].CopyFrom(s)
 			}
-			for k := rand.Next() % uint64(set.Len()); k > 0; k-- {
-				set = set.Rest()
-			}
-			env.View(view, s, set.First(), rand.Next())
-			found, err = p.nominated(ctx, view, set.First())
-			return err
+			return nil
 		},
-	}); err != nil || found == nil {
+	}); err != nil {
 		return nil, err
 	}
-	found.Number = i
-	return found, p.value(ctx, r, found, view)
+	var rand env.Rand
+	rand.Seed(seed)
+	view := p.rules.New(n)
+	for _, s := range game[rand.Next()%uint64(len(game)):] {
+		set := s.Acting()
+		for k := rand.Next() % uint64(set.Len()); k > 0; k-- {
+			set = set.Rest()
+		}
+		env.View(view, s, set.First(), rand.Next())
+		d, err := p.nominated(ctx, view, set.First())
+		if err != nil {
+			return nil, err
+		}
+		if d == nil {
+			continue
+		}
+		d.Number = i
+		if err := p.value(ctx, d, view); err != nil || slices.Max(d.Behind) == 0 {
+			return nil, err
+		}
+		return d, nil
+	}
+	return nil, nil
 }
 
 // seed is what all of game i follows from.
@@ -215,8 +214,8 @@ func (p *panel) nominated(ctx context.Context, view env.State, seat int) (*value
 }
 
 // value sets the values of d's actions in s, and their standard errors.
-func (p *panel) value(ctx context.Context, r *rollouts, d *valued, s env.State) error {
-	results, best := make([][]float64, len(d.Actions)), 0
+func (p *panel) value(ctx context.Context, d *valued, s env.State) error {
+	r, results, best := p.rollouts(), make([][]float64, len(d.Actions)), 0
 	for k, a := range d.Actions {
 		var err error
 		if results[k], err = r.results(ctx, d, s, a, p.Rollouts); err != nil {
@@ -257,7 +256,7 @@ func (p *panel) rollouts() *rollouts {
 func (r *rollouts) results(ctx context.Context, d *valued, s env.State, a env.Action, n int) ([]float64, error) {
 	seed, out := r.seed(d.Number), make([]float64, n)
 	for k := range out {
-		if _, err := r.play(ctx, s, env.Derive(seed, uint64(k)+1), d.Seat, a); err != nil {
+		if err := r.play(ctx, s, env.Derive(seed, uint64(k)+1), d.Seat, a); err != nil {
 			return nil, err
 		}
 		out[k] = (1 + float64(r.state.Result(d.Seat))) / 2
@@ -265,30 +264,29 @@ func (r *rollouts) results(ctx context.Context, d *valued, s env.State, a env.Ac
 	return out, nil
 }
 
-// play plays a game from s to its end and returns the number of its steps. The first action of seat is a, unless that
-// is env.None; all others are the policy's.
-func (r *rollouts) play(ctx context.Context, s env.State, seed uint64, seat int, a env.Action) (step int, err error) {
+// play plays a game from s to its end. The first action of seat is a, all others are the policy's.
+func (r *rollouts) play(ctx context.Context, s env.State, seed uint64, seat int, a env.Action) (err error) {
 	r.state.CopyFrom(s)
 	r.draws.Seed = env.Derive(seed, uint64(len(r.agents)))
 	for k := range r.agents {
 		if r.agents[k], err = r.policy(env.Derive(seed, uint64(k))); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	for ; r.state.Acting() != 0; step++ {
+	for step := 0; r.state.Acting() != 0; step++ {
 		m := env.NoMoves
 		for set := r.state.Acting(); set != 0; set = set.Rest() {
 			at := set.First()
-			if step == 0 && at == seat && a != env.None {
+			if step == 0 && at == seat {
 				m[at] = a
 				continue
 			}
 			env.View(r.view, r.state, at, env.Derive(^seed, uint64(step)))
 			if m[at], err = r.agents[at].Act(ctx, r.view, at); err != nil {
-				return 0, err
+				return err
 			}
 		}
 		r.draws.Step(r.rules, r.state, m, step)
 	}
-	return step, ctx.Err()
+	return ctx.Err()
 }

@@ -85,13 +85,8 @@ func TestRolloutsAreShared(t *testing.T) {
 	again, err := p.rollouts().results(t.Context(), d, s, d.Actions[0], 40)
 	require.NoError(t, err)
 	require.Equal(t, one, again)
-	lengths := map[int]bool{}
-	for k := range 10 {
-		steps, err := r.play(t.Context(), s, uint64(k), d.Seat, d.Actions[0])
-		require.NoError(t, err)
-		lengths[steps] = true
-	}
-	require.Greater(t, len(lengths), 3)
+	require.Contains(t, one, 0.)
+	require.Contains(t, one, 1.)
 }
 
 // On a panel, the regret of a nominated action follows from the values in the file; another action is valued by the
