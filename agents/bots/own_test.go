@@ -31,9 +31,8 @@ var owners = map[string]string{
 	"train/commands trust":        "--gate-against of this command line; else what a run's folder says is foreign",
 	"train/commands keepWeights":  "--gate-against of a new run",
 	"train/commands ofLeagues":    "league.toml of a league that --gate-against names",
-	"train/commands make":         "--teacher of train regret",
 	"train/commands judge":        "the agents that train regret is to judge",
-	"train/commands makePanel":    "--nominate, --play and --policy of train regret",
+	"train/commands panel":        "--teacher, --nominate, --play and --policy of train regret",
 }
 
 // TestCallersOfOwn finds every use of Own in the sources. A new one needs a line in owners: say where its text comes

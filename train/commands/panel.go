@@ -20,11 +20,13 @@ import (
 	"blockyard/train/games"
 )
 
-// A panel makes the positions of a lesson in which agents disagree, and values actions by rollouts.
+// A panel makes decisions with values, each from another game: those of a teacher, or positions in which agents
+// disagree, by rollouts.
 type panel struct {
 	lesson
 	rules   *env.Game
 	policy  bots.Factory
+	teacher bots.Text
 	experts []bots.Factory // of Play, then of Nominate; nil for rollouts alone
 }
 
@@ -41,31 +43,47 @@ func newPanel(g *env.Game, l lesson, policy bots.Text) (p *panel, err error) {
 	return p, err
 }
 
-// makePanel makes the file, or goes on with it, as far as it has not all its positions.
-func (c *regret) makePanel(ctx context.Context, con *program.Console) (err error) {
+// panel returns the panel that the flags describe.
+func (c *regret) panel() (p *panel, err error) {
 	g, err := games.Open(c.Make)
 	switch {
 	case err != nil:
-		return err
-	case g.Solo != nil:
-		return fmt.Errorf("--panel: %s has one seat: want a game of two", c.Make)
+		return nil, err
+	case g.Solo != nil || !c.Panel && g.Outcomes == 0:
+		return nil, fmt.Errorf("--make %s: want a game of two seats, and without --panel a game with draws that a search "+
+			"enumerates, such as blockbattle", c.Make)
 	case c.Positions < 1 || c.Rollouts < 2 || c.Workers < 1:
-		return fmt.Errorf("--positions %d, --rollouts %d, --workers %d: want 1, 2 and 1 at least",
+		return nil, fmt.Errorf("--positions %d, --rollouts %d, --workers %d: want 1, 2 and 1 at least",
 			c.Positions, c.Rollouts, c.Workers)
 	case c.Policy == "" && g.Outcomes > 0:
 		c.Policy = "hand:ply=1"
 	case c.Policy == "":
 		c.Policy = "hand:ply=1,eps=0.05"
 	case g.Outcomes == 0 && !strings.Contains(c.Policy, "eps="):
-		return fmt.Errorf("--policy %s: nothing is drawn in %s, so that all its rollouts would be the same: "+
+		return nil, fmt.Errorf("--policy %s: nothing is drawn in %s, so that all its rollouts would be the same: "+
 			"want an agent with chance, such as hand:ply=1,eps=0.05", c.Policy, c.Make)
 	}
-	p, err := newPanel(g.Rules, lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Nominate: c.Nominate, Play: c.Play,
-		Policy: c.Policy, Rollouts: c.Rollouts, Seed: c.Seed}, bots.Own(c.Policy))
-	for _, text := range append([]string{c.Play}, c.Nominate...) {
+	l := lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Play: c.Play, Seed: c.Seed}
+	if c.Panel {
+		l.Nominate, l.Policy, l.Rollouts = c.Nominate, c.Policy, c.Rollouts
+	} else {
+		l.Teacher = c.Teacher
+		l.Play, _, _ = strings.Cut(c.Teacher, ":")
+	}
+	if p, err = newPanel(g.Rules, l, bots.Own(c.Policy)); !c.Panel && err == nil {
+		p.teacher = bots.Own(c.Teacher)
+		_, err = bots.NewRanker(g.Rules, p.teacher)
+	}
+	for _, text := range append([]string{l.Play}, l.Nominate...) {
 		f, failed := bots.New(g.Rules, bots.Own(text))
 		p.experts, err = append(p.experts, f), errors.Join(err, failed)
 	}
+	return p, err
+}
+
+// make makes the file, or goes on with it, as far as it has not all its decisions.
+func (c *regret) make(ctx context.Context, con *program.Console) (err error) {
+	p, err := c.panel()
 	if err != nil {
 		return err
 	}
@@ -75,12 +93,11 @@ func (c *regret) makePanel(ctx context.Context, con *program.Console) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	bar := con.Progress(false, c.Positions, "positions")
-	defer bar.Close()
-	bar.Set(found)
 	if found >= c.Positions {
 		return nil
 	}
+	bar := con.Progress(false, c.Positions, "positions")
+	defer bar.Close()
 	from, last := next, next
 	for d, err := range match.InOrder(ctx, c.Workers, math.MaxInt32, func(ctx context.Context, i int) (*valued, error) {
 		return p.position(ctx, from+i)
@@ -135,9 +152,7 @@ func (p *panel) open(path string, found, next *int) (*disk.Journal, error) {
 	return file, err
 }
 
-// position returns the position of game i and its nominated actions with their values: from a random step of the game
-// on, the first in which the nominating agents disagree. It is nil if there is none, or if all rollouts of the actions
-// end the same.
+// position returns the decision of game i: from a random step on, the first with values. It is nil if there is none.
 func (p *panel) position(ctx context.Context, i int) (*valued, error) {
 	seed, n := p.seed(i), p.rules.MinSeats
 	player, err := p.experts[0](env.Derive(seed, 0))
@@ -166,18 +181,19 @@ func (p *panel) position(ctx context.Context, i int) (*valued, error) {
 			set = set.Rest()
 		}
 		env.View(view, s, set.First(), rand.Next())
-		d, err := p.nominated(ctx, view, set.First())
+		state, err := env.Encode(nil, view)
 		if err != nil {
 			return nil, err
 		}
-		if d == nil {
-			continue
+		d := &valued{Number: i, State: state, Seat: set.First()}
+		if p.Teacher != "" {
+			err = p.rank(ctx, d, view)
+		} else if err = p.nominate(ctx, d, view); err == nil && len(d.Actions) > 1 {
+			err = p.value(ctx, d, view)
 		}
-		d.Number = i
-		if err := p.value(ctx, d, view); err != nil || slices.Max(d.Behind) == 0 {
-			return nil, err
+		if err != nil || len(d.Values) > 1 {
+			return d, err
 		}
-		return d, nil
 	}
 	return nil, nil
 }
@@ -185,35 +201,41 @@ func (p *panel) position(ctx context.Context, i int) (*valued, error) {
 // seed is what all of game i follows from.
 func (p *panel) seed(i int) uint64 { return env.Derive(p.Seed^panelStream, uint64(i)) }
 
-// nominated returns a position with the first actions of the nominating agents, nil if all choose the same.
-func (p *panel) nominated(ctx context.Context, view env.State, seat int) (*valued, error) {
-	state, err := env.Encode(nil, view)
+// rank sets the actions of d and their values by the teacher.
+func (p *panel) rank(ctx context.Context, d *valued, s env.State) error {
+	teacher, err := bots.NewRanker(p.rules, p.teacher)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	d, s := &valued{State: state, Seat: seat}, p.rules.New(view.SeatCount())
+	list, err := teacher.Rank(ctx, s, d.Seat, env.None)
+	for _, x := range list {
+		d.Actions, d.Values = append(d.Actions, x.Action), append(d.Values, x.Value)
+	}
+	return err
+}
+
+// nominate sets the actions of d to those that the nominating agents choose in view.
+func (p *panel) nominate(ctx context.Context, d *valued, view env.State) error {
+	s := p.rules.New(view.SeatCount())
 	for _, f := range p.experts[1:] {
 		agent, err := f(1)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		s.CopyFrom(view)
-		a, err := agent.Act(ctx, s, seat)
+		a, err := agent.Act(ctx, s, d.Seat)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if !slices.Contains(d.Actions, a) {
 			d.Actions = append(d.Actions, a)
 		}
 	}
 	slices.Sort(d.Actions)
-	if len(d.Actions) < 2 {
-		return nil, nil
-	}
-	return d, nil
+	return nil
 }
 
-// value sets the values of d's actions in s, and their standard errors.
+// value sets the values of d's actions in s, and their standard errors; none if every rollout of them ends the same.
 func (p *panel) value(ctx context.Context, d *valued, s env.State) error {
 	r, results, best := p.rollouts(), make([][]float64, len(d.Actions)), 0
 	for k, a := range d.Actions {
@@ -234,6 +256,9 @@ func (p *panel) value(ctx context.Context, d *valued, s env.State) error {
 			apart[i] -= results[best][i]
 		}
 		d.Behind = append(d.Behind, float32(stat.StdDev(apart, nil)/math.Sqrt(float64(p.Rollouts))))
+	}
+	if slices.Max(d.Behind) == 0 {
+		d.Values = nil
 	}
 	return nil
 }

@@ -133,7 +133,7 @@ func TestPanelRefuses(t *testing.T) {
 	require.NoError(t, os.WriteFile(empty, []byte("{}"), 0o600))
 	for says, args := range map[string][]string{
 		"name another file to make":    tinyPanel(file, "blockbattle", "--rollouts=9"),
-		"want a game of two":           tinyPanel(filepath.Join(dir, "a"), "dropblox"),
+		"want a game of two seats":     tinyPanel(filepath.Join(dir, "a"), "dropblox"),
 		"--rollouts 1":                 tinyPanel(filepath.Join(dir, "a"), "blockbattle", "--rollouts=1"),
 		"want an agent with chance":    tinyPanel(filepath.Join(dir, "a"), "blocking", "--policy=hand:ply=1"),
 		`agent "nobody": `:             tinyPanel(filepath.Join(dir, "a"), "blockbattle", "--policy=nobody"),

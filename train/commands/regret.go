@@ -19,7 +19,6 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
-	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/train/games"
 )
@@ -33,9 +32,8 @@ type regret struct {
 	Seed      uint64   `needs:"make" help:"seed of the games." default:"1"`
 	Workers   int      `help:"Decisions at once, of the same result. Default: one per core." placeholder:"N"`
 	Teacher   string   `needs:"make !panel" help:"what values all actions." default:"learned:ply=4"`
-	Decisions int      `needs:"make !panel" help:"how many, of a game in which seats act at once." default:"1200"`
+	Positions int      `needs:"make" aliases:"decisions" help:"how many. Default: 1200, of a panel 500." placeholder:"N"`
 	Panel     bool     `needs:"make" help:"positions in which agents disagree, valued by rollouts."`
-	Positions int      `needs:"panel" help:"how many, each from another game." default:"500"`
 	Rollouts  int      `needs:"panel" help:"games that are played on from each action." default:"10000"`
 	Policy    string   `needs:"panel" placeholder:"AGENT" help:"what plays them. Default: hand:ply=1."`
 	Play      string   `needs:"panel" help:"what plays the games of the positions." default:"learned:ply=4"`
@@ -47,14 +45,14 @@ type regret struct {
 type lesson struct {
 	Game    string `json:"game"`
 	Rules   int    `json:"rules"`
+	Seed    uint64 `json:"seed"`
+	Play    string `json:"play"` // what played the games
 	Teacher string `json:"teacher,omitempty"`
 
 	// Of a panel: the flags that it was made with.
 	Nominate []string `json:"nominate,omitempty"`
-	Play     string   `json:"play,omitempty"`
 	Policy   string   `json:"policy,omitempty"`
 	Rollouts int      `json:"rollouts,omitempty"`
-	Seed     uint64   `json:"seed,omitempty"`
 
 	decisions []valued
 }
@@ -71,19 +69,15 @@ type valued struct {
 	Behind  []float32    `json:"behind,omitempty"` // standard errors of the differences from the best action
 }
 
-const (
-	asked      = 10 // a teacher is asked about one of so many decisions of a game
-	mostRegret = 3  // what a choice that loses counts
-)
+const mostRegret = 3 // what a choice that loses counts
 
 func (c *regret) Run(ctx context.Context, con *program.Console) error {
 	c.Workers = cmp.Or(c.Workers, runtime.GOMAXPROCS(0))
-	making := c.make
-	if c.Panel {
-		making = c.makePanel
+	if c.Positions == 0 {
+		c.Positions = map[bool]int{true: 500, false: 1200}[c.Panel]
 	}
 	if c.Make != "" {
-		if err := making(ctx, con); err != nil {
+		if err := c.make(ctx, con); err != nil {
 			return err
 		}
 	}
@@ -249,76 +243,4 @@ func (d *valued) judge(ctx context.Context, g *env.Game, agent env.Agent, p *pan
 	v.regret = min(float64(d.Values[best])-worth, mostRegret)
 	v.best = v.regret <= noise
 	return v, nil
-}
-
-// make writes decisions of games that the teacher's evaluator plays against itself two plies deep.
-func (c *regret) make(ctx context.Context, con *program.Console) error {
-	g, err := games.Open(c.Make)
-	if err != nil {
-		return err
-	}
-	if g.Outcomes < 1 || c.Decisions < 1 {
-		return fmt.Errorf("%d decisions of %s: want some, of a game with draws that a search enumerates", c.Decisions, c.Make)
-	}
-	teacher, err := bots.NewRanker(g.Rules, bots.Own(c.Teacher))
-	if err != nil {
-		return err
-	}
-	name, _, _ := strings.Cut(c.Teacher, ":")
-	f, err := bots.New(g.Rules, bots.Own(name))
-	if err != nil {
-		return err
-	}
-	player, err := f(1)
-	if err != nil {
-		return err
-	}
-	l := lesson{Game: g.Rules.Name, Rules: g.Rules.Rules, Teacher: c.Teacher}
-	done := func(env.State) bool { return len(l.decisions) >= c.Decisions }
-	bar := con.Progress(false, c.Decisions, "decisions")
-	defer bar.Close()
-	var rand env.Rand
-	rand.Seed(c.Seed)
-	view := g.Rules.New(g.Rules.MinSeats)
-	ask := func(s env.State, _ env.Moves) error {
-		for set := s.Acting(); set != 0 && !done(s); set = set.Rest() {
-			if rand.Next()%asked != 0 {
-				continue
-			}
-			env.View(view, s, set.First(), rand.Next())
-			position, err := env.Encode(nil, view)
-			if err != nil {
-				return err
-			}
-			list, err := teacher.Rank(ctx, view, set.First(), env.None)
-			if err != nil {
-				return err
-			}
-			d := valued{State: position, Seat: set.First()}
-			for _, x := range list {
-				d.Actions, d.Values = append(d.Actions, x.Action), append(d.Values, x.Value)
-			}
-			if len(d.Actions) > 1 {
-				l.decisions = append(l.decisions, d)
-				bar.Set(len(l.decisions))
-			}
-		}
-		return nil
-	}
-	for n := g.Rules.MinSeats; !done(nil); {
-		if _, err := match.Play(ctx, match.Game{
-			Rules: g.Rules, Seed: rand.Next(), Names: slices.Repeat([]string{name}, n),
-			Agents: slices.Repeat([]env.Agent{player}, n), Watch: ask, Enough: done,
-		}); err != nil {
-			return err
-		}
-	}
-	return disk.Write(c.File, 0o644, func(out io.Writer) error {
-		lines := json.NewEncoder(out)
-		err := lines.Encode(l)
-		for _, d := range l.decisions {
-			err = errors.Join(err, lines.Encode(d))
-		}
-		return err
-	})
 }

@@ -42,10 +42,10 @@ func TestRegret(t *testing.T) {
 	_, err = l.judge(t.Context(), games.BlockBattle, "hand", 1, none)
 	require.ErrorContains(t, err, "decision 3: ")
 	for says, c := range map[string][]string{
-		"not decisions with values":   {filepath.Join(dir, "c.json"), "hand"},
-		"a game with draws":           {filepath.Join(dir, "d.json"), "--make=tetrisduel"},
-		"agent \"nobody\": ":          {file, "nobody"},
-		"it gives no values to actio": {filepath.Join(dir, "d.json"), "--make=blockbattle", "--teacher=random"},
+		"not decisions with values":                  {filepath.Join(dir, "c.json"), "hand"},
+		"a game with draws that a search enumerates": {filepath.Join(dir, "d.json"), "--make=tetrisduel"},
+		"agent \"nobody\": ":                         {file, "nobody"},
+		"it gives no values to actio":                {filepath.Join(dir, "d.json"), "--make=blockbattle", "--teacher=random"},
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "c.json"), []byte("["), 0o600))
 		require.ErrorContains(t, command(t, append([]string{"regret"}, c...)...), says)
