@@ -88,7 +88,7 @@ func (c *regret) make(ctx context.Context, con *program.Console) (err error) {
 		return err
 	}
 	found, next := 0, 0
-	file, err := p.open(c.File, &found, &next)
+	file, err := p.open(c.File, func(d *valued) { found, next = found+1, d.Number+1 })
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,9 @@ func (c *regret) make(ctx context.Context, con *program.Console) (err error) {
 				next-last, strings.Join(p.Nominate, ", "))
 		case d != nil:
 			found, last = found+1, next
-			bar.Set(found)
-			bar.Line("%d of %d positions, from %d games", found, c.Positions, next)
+			if bar.Set(found); found%10 == 0 || found == c.Positions {
+				bar.Line("%d of %d positions, from %d games", found, c.Positions, next)
+			}
 		}
 		if found == c.Positions {
 			return nil
@@ -123,28 +124,27 @@ func (c *regret) make(ctx context.Context, con *program.Console) (err error) {
 	return ctx.Err()
 }
 
-// open opens the file, or creates it, and counts its positions and the games that it needs no more.
-func (p *panel) open(path string, found, next *int) (*disk.Journal, error) {
+// open opens the file, or creates it, and calls each with its decisions.
+func (p *panel) open(path string, each func(d *valued)) (*disk.Journal, error) {
 	head, err := json.Marshal(p.lesson)
 	if err != nil {
 		return nil, err
 	}
-	read := false
+	lines := 0
 	file, err := disk.OpenJournal(path, func(n int, line []byte) error {
-		var d valued
-		switch read = true; {
-		case n == 0 && !bytes.Equal(line, head):
+		if lines++; n > 0 {
+			var d valued
+			err := json.Unmarshal(line, &d)
+			each(&d)
+			return err
+		}
+		if !bytes.Equal(line, head) {
 			return fmt.Errorf("%.400s, want %s: name another file to make, or give the same flags to go on with this one",
 				line, head)
-		case n > 0:
-			if err := json.Unmarshal(line, &d); err != nil {
-				return err
-			}
-			*found, *next = *found+1, d.Number+1
 		}
 		return nil
 	})
-	if err == nil && !read {
+	if err == nil && lines == 0 {
 		if err = file.Append(p.lesson); err != nil {
 			err = errors.Join(err, file.Close())
 		}
