@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -44,10 +43,7 @@ func Player(g *env.Game, text string) (p match.Player, err error) {
 		}
 	}()
 	_, list, _ := strings.Cut(text, ":")
-	o, err := options.ParseOptions(list, func(path string) bool {
-		info, err := os.Stat(path)
-		return err == nil && info.Mode().IsRegular()
-	})
+	o, err := options.ParseOptions(list, nil)
 	switch {
 	case err != nil:
 		return p, err
@@ -83,10 +79,7 @@ type Agent struct {
 	reply, holes  bool
 
 	truth      match.Truth
-	pool       []env.State // of lines; the first used of them are in use
-	used       int
 	beam, next []line
-	legal      []env.Action
 	win        env.Action // wins in this step
 }
 
@@ -111,7 +104,7 @@ func (a *Agent) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 		return env.None, bots.ErrClairvoyant
 	}
 	defer a.Foresee(match.Truth{})
-	a.used, a.win = 0, env.None
+	a.win = env.None
 	a.beam = append(a.beam[:0], line{first: env.None, state: s})
 	for k := range a.pieces {
 		a.next = a.next[:0]
@@ -147,10 +140,9 @@ func (a *Agent) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 // extend adds the positions after each action of seat in a line, k actions after the present one, but for those in
 // which the game has ended.
 func (a *Agent) extend(l line, seat, k int) {
-	a.legal = l.state.Legal(seat, a.legal[:0])
-	from, first := len(a.next), a.used
-	for _, action := range a.legal {
-		s := a.child()
+	from, states := len(a.next), []env.State(nil)
+	for _, action := range l.state.Legal(seat, nil) {
+		s := a.game.New(l.state.SeatCount())
 		s.CopyFrom(l.state)
 		if k == 0 {
 			l.first = action
@@ -166,29 +158,18 @@ func (a *Agent) extend(l line, seat, k int) {
 			s.Force([]uint16{a.truth.Draws.Last(a.truth.Step + k)})
 			env.After(s, seat, action)
 		}
-		switch v, ended := search.Over(s, seat, k+1); {
-		case !ended:
-			a.next = append(a.next, line{first: l.first, state: s})
-			continue
-		case v > 0:
+		if v, ended := search.Over(s, seat, k+1); !ended {
+			a.next, states = append(a.next, line{first: l.first, state: s}), append(states, s)
+		} else if v > 0 {
 			a.win = action
 		}
-		a.used--
 	}
-	if states := a.pool[first:a.used]; len(states) > 0 {
-		out := make([]float32, len(states))
-		a.eval.Evaluate(states, seat, out)
-		for i, v := range out {
-			a.next[from+i].value = v
-		}
+	if len(states) == 0 {
+		return
 	}
-}
-
-// child returns a position to overwrite, the next of the pool.
-func (a *Agent) child() env.State {
-	if a.used == len(a.pool) {
-		a.pool = append(a.pool, a.game.New(a.game.MinSeats))
+	out := make([]float32, len(states))
+	a.eval.Evaluate(states, seat, out)
+	for i, v := range out {
+		a.next[from+i].value = v
 	}
-	a.used++
-	return a.pool[a.used-1]
 }
