@@ -164,12 +164,9 @@ func (a *Agent) extend(l line, seat, k int) {
 			a.win = action
 		}
 	}
-	if len(states) == 0 {
-		return
-	}
-	out := make([]float32, len(states))
-	a.eval.Evaluate(states, seat, out)
-	for i, v := range out {
-		a.next[from+i].value = v
+	for i := range states { // one by one, as the other boards may differ too
+		out := []float32{0}
+		a.eval.Evaluate(states[i:i+1], seat, out)
+		a.next[from+i].value = out[0]
 	}
 }

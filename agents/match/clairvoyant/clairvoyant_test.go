@@ -19,7 +19,9 @@ import (
 var rules = blockbattle.Game
 
 func evaluator(t *testing.T) search.Evaluator {
-	e, err := bots.Of(rules).Evaluator(nil)
+	net, err := bots.Of(rules).LoadNet(rules, "")
+	require.NoError(t, err)
+	e, err := bots.Of(rules).Evaluator(net)
 	require.NoError(t, err)
 	return e
 }
@@ -86,15 +88,17 @@ func twinFrom(e search.Evaluator, s env.State, seat int, pieces []uint16) float3
 }
 
 // With a beam that leaves out nothing, the clairvoyant plays an action that is best for a slow twin, which plays out
-// every sequence with the pieces that really come; also with the opponent's action and the holes of its garbage.
+// every sequence with the pieces that really come; also with the opponent's action and the holes of its garbage. With a
+// beam of one position, it plays the action after which the position is best.
 func TestAgainstTwin(t *testing.T) {
-	for _, reply := range []bool{false, true} {
+	for _, width := range []int{10_000, 10_001, 1} {
+		reply := width != 10_000
 		seen, fell := 0, 0
 		var told match.Truth
 		e := evaluator(t)
-		w := &watched{Agent: New(rules, e, 1, 10_000, reply, reply), told: func(t match.Truth) { told = t }}
+		w := &watched{Agent: New(rules, e, 1, width, reply, reply), told: func(t match.Truth) { told = t }}
 		w.acts = func(s env.State, seat int, a env.Action) {
-			if seen++; seen%3 != 0 {
+			if seen++; seen%3 != 0 && width > 1 {
 				return
 			}
 			value := func(a env.Action) float32 {
@@ -109,6 +113,11 @@ func TestAgainstTwin(t *testing.T) {
 					return search.Win * next.Result(seat)
 				}
 				fell += len(next.Draws(nil)) - 1
+				if width == 1 {
+					out := []float32{0}
+					e.Evaluate([]env.State{next}, seat, out)
+					return out[0]
+				}
 				return twin(e, next, seat, nil)
 			}
 			best := -2 * search.Win
@@ -121,10 +130,11 @@ func TestAgainstTwin(t *testing.T) {
 		require.NoError(t, err)
 		opponent, err := hand(1)
 		require.NoError(t, err)
-		_, err = match.Play(t.Context(), match.Game{Rules: rules, Seed: 5, Names: []string{"a", "b"},
-			Agents: []env.Agent{w, opponent}, Enough: func(env.State) bool { return seen >= 60 }})
-		require.NoError(t, err)
-		require.Greater(t, seen, 30)
+		for seed := uint64(5); seen < 60 || seen < 400 && width == 1; seed++ {
+			_, err = match.Play(t.Context(), match.Game{Rules: rules, Seed: seed, Names: []string{"a", "b"},
+				Agents: []env.Agent{w, opponent}, Enough: func(env.State) bool { return seen >= 60 && width > 1 }})
+			require.NoError(t, err)
+		}
 		require.True(t, !reply || fell > 0, "no garbage fell")
 	}
 }
