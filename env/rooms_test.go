@@ -30,11 +30,11 @@ const (
 var rooms = map[string][]room{
 	"agents": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "play fleet submit match bots contest search mlp", 2300, "a file per command: flags, one call, print"},
+		{"commands", "play fleet submit match bots contest search mlp", 2310, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1510, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2165, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3740, "a bot as one file"},
-		{"match", "bots contest search", 5405, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"match", "bots contest search", 5575, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8340, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7610, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1235, "choices by looking ahead, whatever the game"},
@@ -42,7 +42,7 @@ var rooms = map[string][]room{
 	},
 	"train": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "cluster selfplay network games curves", 1405, "a file per command"},
+		{"commands", "cluster selfplay network games curves", 1330, "a file per command"},
 		{"cluster", "selfplay games", 600, "self-play on many machines, and what to do if one of them lies"},
 		{"selfplay", "network games curves", 3485, "a run: its algorithms, gates and state"},
 		{"network", "games", 895, "the trainer"},
@@ -65,7 +65,7 @@ var rooms = map[string][]room{
 	},
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "viewer export conform record program", 785, "a file per command"},
+		{"commands", "viewer export conform record program", 800, "a file per command"},
 		{"viewer", "record program", 4195, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2120, "the rules beside transcripts of the original engines"},

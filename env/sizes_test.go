@@ -33,11 +33,11 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 77_515, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 59_770, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_755, "on a real server"},
+	{product, 77_865, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 60_160, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 10_725, "on a real server"},
 	{"tests of the repository", 2_690, "its layout, sizes, pages, releases and this table"},
-	{"benches", 2_660, "every measurement, and the libraries that ours is measured beside"},
+	{"benches", 2_670, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_760, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_690, "programs of the Python package's pages, each of which a test runs"},
 }
@@ -81,12 +81,12 @@ var budgets = []budget{
 	{"env/dropblox/...", 1_445, "the rules of Dropblox, and its 13,000 blocks"},
 	{"env/tetrisduel/...", 695, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 935, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 1_185, "names that users import: environments in the forms of other libraries, their policies, errors"},
-	{"rpc/python/blockyard/vector/...", 1_565, "vector environments"},
+	{"rpc/python/blockyard", 1_155, "names that users import: environments in the forms of other libraries, their policies, errors"},
+	{"rpc/python/blockyard/vector/...", 1_570, "vector environments"},
 	{"rpc/python/blockyard/transport/...", 1_930, "bytes to a server and back"},
-	{"rpc/python/blockyard/formats/...", 715, "arguments, files, and descriptions of games"},
-	{"rpc/python/blockyard/pool/...", 520, "games that are ready first are played first"},
-	{"rpc/python/blockyard/commands/...", 550, "a file per command"},
+	{"rpc/python/blockyard/formats/...", 665, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/pool/...", 510, "games that are ready first are played first"},
+	{"rpc/python/blockyard/commands/...", 460, "a file per command"},
 	{"rpc/python/blockyard/evaluation/...", 325, "matches and ladders of policies"},
 	{"rpc/python/blockyard/networks/...", 340, "networks as files, in numpy, PyTorch and ONNX"},
 	{"rpc/python/blockyard/rendering/...", 70, "pictures of games in notebooks and terminals"},
