@@ -32,3 +32,11 @@ func Seed(t testing.TB) uint64 {
 
 // Updating reports whether recorded files are to be rewritten.
 func Updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }
+
+// Many is how many positions a test compares: short, or long if BLOCKYARD_LONG is set, as for make soak.
+func Many(short, long int) int {
+	if os.Getenv("BLOCKYARD_LONG") != "" {
+		return long
+	}
+	return short
+}

@@ -206,7 +206,8 @@ func noAllocation(g *env.Game, seats int, seed uint64) error {
 	s, other := g.New(seats), g.New(seats)
 	w.legal = make([]env.Action, 0, g.MaxLegal)
 	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
-	draws := make([]uint16, 0, env.MaxDraws)
+	draws, mask := make([]uint16, 0, env.MaxDraws), make([]byte, (g.MaskLen()+7)&^7)
+	masker, masks := s.(env.Masker)
 	n := testing.AllocsPerRun(5, func() {
 		s.Reset(seed)
 		for s.Acting() != 0 {
@@ -214,6 +215,9 @@ func noAllocation(g *env.Game, seats int, seed uint64) error {
 			for set := s.Acting(); set != 0; set = set.Rest() {
 				seat := set.First()
 				s.Observe(seat, planes, globals)
+				if masks {
+					masker.MaskLegal(seat, mask)
+				}
 				other.CopyFrom(s)
 				other.Hide(1<<seat, seed)
 				if m[seat] != env.None {
