@@ -41,9 +41,3 @@ func TestBlockPictures(t *testing.T) {
 		require.Equal(t, want, b.String())
 	}
 }
-
-func BenchmarkTable(b *testing.B) {
-	for b.Loop() {
-		growAll()
-	}
-}

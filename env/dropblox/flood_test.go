@@ -2,44 +2,41 @@ package dropblox
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/env"
+	"blockyard/env/envtest"
 )
 
-// positions is how many positions a test compares: 100,000 if BLOCKYARD_LONG is set.
-func positions() int {
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		return 100_000
-	}
-	return 3000
-}
+// positions is how many positions a test compares.
+var positions = envtest.Many(3000, 100_000)
 
-// slowRest moves the block command by command, and returns the squares that it covers where it can come to rest.
-func slowRest(b Block, taken *Field) map[Field]bool {
+// slowRest follows every command of the rules from where the block appears, and returns the squares that it covers where a
+// drop leaves it, each with the fewest commands before that drop.
+func slowRest(b Block, taken *Field) map[Field]int {
 	type at struct {
 		Block
-		r int
+		r, commands int
 	}
-	rests := map[Field]bool{}
+	rests := map[Field]int{}
 	var seen [Turns][Cols][Rows]bool
-	queue := []at{{b, 0}}
+	queue := []at{{Block: b}}
 	if !b.Fits(taken) {
 		return rests
 	}
 	for seen[0][b.Center.J][b.Center.I] = true; len(queue) > 0; queue = queue[1:] {
+		down := queue[0].Block
+		down.Drop(taken)
+		if made := covered(Field{}, &down); rests[made] == 0 { // the first way is the shortest
+			rests[made] = queue[0].commands + 1
+		}
 		for c := Left; c <= Rotate; c++ {
 			next := queue[0]
 			if !c.Carry(&next.Block, taken) {
-				if c == Down {
-					rests[covered(Field{}, &next.Block)] = true
-				}
 				continue
 			}
-			if c == Rotate {
+			if next.commands++; c == Rotate {
 				next.r = (next.r + 1) % Turns
 			}
 			if s := &seen[next.r][next.Center.J][next.Center.I]; !*s {
@@ -51,13 +48,13 @@ func slowRest(b Block, taken *Field) map[Field]bool {
 	return rests
 }
 
-// Rest, and the legal actions as a list and as a mask, against all that the commands can do: in 100,000 positions if
-// BLOCKYARD_LONG is set.
+// Rest, the legal actions as a list and as a mask, and Path to each of them, against all that the commands can do: in
+// 100,000 positions if BLOCKYARD_LONG is set.
 func TestRestAgainstCommands(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 9))
 	var open, closed, none int
 	mask := make([]byte, (numActions+63)/64*8)
-	for k := range positions() {
+	for k := range positions {
 		s := State{Taken: clutter(rng)}
 		s.Blocks[0] = uint16(rng.IntN(limits[k%2*k%6]))
 		b := s.Block(0)
@@ -84,9 +81,19 @@ func TestRestAgainstCommands(t *testing.T) {
 			p := At(a)
 			var made Field
 			shape.Put(&made, p.R, p.I, p.J)
-			if !want[made] || mask[a>>3]>>(a&7)&1 == 0 {
+			if want[made] == 0 || mask[a>>3]>>(a&7)&1 == 0 {
 				t.Fatalf("board %d, %s: %s is out of reach or not in the mask", k, b.String(), Text(a))
 			}
+			require.Equal(t, a, p.Action())
+			way, ok := shape.Path(&s.Taken, p, nil)
+			require.True(t, ok)
+			require.Len(t, way, want[made]-1, Text(a))
+			led := b
+			for _, c := range way {
+				require.True(t, c.Carry(&led, &s.Taken))
+			}
+			led.Drop(&s.Taken)
+			require.Equal(t, made, covered(Field{}, &led))
 			for q := range p.R {
 				if shape.Turn[q].Column == shape.Turn[p.R].Column {
 					t.Fatalf("board %d, %s: turn %d is turn %d", k, b.String(), p.R, q)
@@ -96,14 +103,14 @@ func TestRestAgainstCommands(t *testing.T) {
 		}
 		require.Equal(t, make([]byte, len(mask)), mask)
 	}
-	require.Greater(t, min(open, closed, none), positions()/30, "%d open, %d closed, %d without room", open, closed, none)
+	require.Greater(t, min(open, closed, none), positions/30, "%d open, %d closed, %d without room", open, closed, none)
 }
 
 // The planes against the cells, in as many positions.
 func TestObserveAgainstCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 9))
 	got, globals := make([]uint8, Game.Planes.Len()), make([]float32, Game.Globals())
-	for range positions() {
+	for range positions {
 		s := State{Taken: clutter(rng), Points: int32(rng.IntN(2000)), Turns: int32(rng.IntN(2000))}
 		s.Taken[rng.IntN(Cols)] |= uint64(rng.IntN(2))
 		want := make([]uint8, len(got))
@@ -131,21 +138,4 @@ func TestObserveAgainstCells(t *testing.T) {
 		}
 		require.Equal(t, float32(MeanSize(int(s.Points))), globals[2+Known])
 	}
-}
-
-// A game allocates nothing.
-func TestNothingIsAllocated(t *testing.T) {
-	var s State
-	planes, globals := make([]uint8, Game.Planes.Len()), make([]float32, Game.Globals())
-	mask, legal := make([]byte, (numActions+63)/64*8), make([]env.Action, 0, maxLegal)
-	require.Zero(t, testing.AllocsPerRun(300, func() {
-		if s.Turns == 0 || s.Failed {
-			s.Reset(uint64(s.Turns))
-		}
-		clear(mask)
-		s.MaskLegal(0, mask)
-		s.Observe(0, planes, globals)
-		legal = s.Legal(0, legal[:0])
-		s.Step(env.Alone(0, legal[int(s.Turns)%len(legal)]))
-	}))
 }
