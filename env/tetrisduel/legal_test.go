@@ -2,12 +2,12 @@ package tetrisduel
 
 import (
 	"math/rand/v2"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/falling"
 )
 
@@ -83,12 +83,8 @@ func slowPlacements(board *falling.Field, kind int, repeat bool) []Placement {
 
 // TestPlacementsAgainstCellByCell compares 1,500 boards and, if BLOCKYARD_LONG is set, 100,000.
 func TestPlacementsAgainstCellByCell(t *testing.T) {
-	boards := 1500
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		boards = 100_000
-	}
 	r := rand.New(rand.NewPCG(5, 5))
-	for n := range boards {
+	for n := range envtest.Many(1500, 100_000) {
 		var board falling.Field
 		top, density := r.IntN(Height), r.IntN(10)
 		for y := top; y < Height; y++ {
@@ -142,24 +138,6 @@ func requirePlace(t *testing.T, s *State, board falling.Field, kind int, a env.A
 	p, b := s.Place(a)
 	require.Equal(t, [2]int{peace, battle}, [2]int{p, b})
 	require.Equal(t, board, s.Board(seat))
-}
-
-func TestLegalAllocatesNothing(t *testing.T) {
-	var s State
-	s.Reset(1)
-	dst, mask := make([]env.Action, 0, maxLegal), make([]byte, (Game.MaskLen()+7)&^7)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		dst = s.Legal(0, dst[:0])
-		s.MaskLegal(0, mask)
-	}))
-}
-
-func TestEmptyBoardCounts(t *testing.T) { // rules §4
-	var board falling.Field
-	for kind, want := range [Kinds][2]int{{34, 17}, {34, 34}, {34, 34}, {36, 9}, {34, 17}, {34, 34}, {34, 17}} {
-		require.Len(t, Placements(&board, kind, true, nil), want[0])
-		require.Len(t, Placements(&board, kind, false, nil), want[1])
-	}
 }
 
 func TestDrawsAreTheRanksOfPackages(t *testing.T) {
