@@ -2,13 +2,13 @@ package blocking
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 )
 
 // slowLegal is rules §4.3 read cell by cell: every code of every letter on every cell.
@@ -85,9 +85,7 @@ func slowLegal(s *State, seat int) []env.Action {
 // if BLOCKYARD_LONG is set.
 func play(t *testing.T, table uint8, positions int, each func(s *State, seat int, legal []env.Action)) {
 	t.Helper()
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		positions = max(positions, 100_000)
-	}
+	positions = envtest.Many(positions, 100_000)
 	rng := rand.New(rand.NewPCG(7, uint64(table)))
 	n := 0
 	for g := 0; n < positions; g++ {
