@@ -86,7 +86,8 @@ func TestForeignText(t *testing.T) {
 			require.ErrorIs(t, err, ErrUntrusted, "%s: %s", g.Name, text)
 		}
 	}
-	for _, text := range []string{"bot.py", "./bot.py", "me=bot.py", dir, "cat", "/bin/cat", "cat -u", "a=b=hand", "hand ", ""} {
+	for _, text := range []string{"bot.py", "./bot.py", "me=bot.py", dir, "cat", "/bin/cat", "cat -u", "a=b=hand", "hand ", "", "..",
+		"executive", "exec2:true", "weights", "hand:lightweights=3", "random:weights=/etc/passwd"} {
 		_, err := Parse(blockbattle.Game, Foreign(text, came))
 		require.Error(t, err, text)
 		require.NotContains(t, err.Error(), "exec:CMD")

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
 )
@@ -138,10 +139,7 @@ func TestSearchesStop(t *testing.T) {
 	for _, g := range games.All {
 		for _, spec := range searches(g) {
 			t.Run(g.Name+"/"+spec, func(t *testing.T) {
-				for _, at := range []int{0, 1, 300, 4000, 20000} {
-					if testing.Short() && at > 4000 {
-						continue
-					}
+				for _, at := range []int{0, 1, 300, envtest.Many(4000, 20_000)} {
 					m, a := metered(t, g, spec)
 					ctx, cancel := context.WithCancel(t.Context())
 					m.at, m.cancel = at, cancel
@@ -184,18 +182,6 @@ func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
 
 // middle returns a position of g after some moves.
 func middle(g *env.Game) env.State {
-	s, r := g.New(g.MinSeats), search.NewRandom(7)
-	s.Reset(3)
-	last := g.New(g.MinSeats)
-	for range 6 {
-		last.CopyFrom(s)
-		moves := env.NoMoves
-		for set := s.Acting(); set != 0; set = set.Rest() {
-			moves[set.First()], _ = r.Act(context.Background(), s, set.First())
-		}
-		if s.Step(moves); s.Acting() == 0 {
-			return last
-		}
-	}
-	return s
+	list := situations(g, g.MinSeats, 3, 6)
+	return list[len(list)-1]
 }

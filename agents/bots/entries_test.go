@@ -12,9 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/entry/toybot"
+	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 )
 
@@ -91,13 +95,6 @@ func FuzzWeights(f *testing.F) {
 	})
 }
 
-// blank is a network without weights of its own.
-func blank(t testing.TB, in, out int) *mlp.Net {
-	n, err := mlp.New([]mlp.Layer{{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}})
-	require.NoError(t, err)
-	return n
-}
-
 // A shipped network and a named one pass the same checks, for a game and its variants.
 func TestNetsAreChecked(t *testing.T) {
 	for _, g := range games.All {
@@ -121,7 +118,7 @@ func TestNetsAreChecked(t *testing.T) {
 			"other shape":    {good, len(names), 2, "outputs"},
 		} {
 			path := filepath.Join(t.TempDir(), "net.safetensors")
-			save(t, path, blank(t, c.in, c.out), c.facts)
+			save(t, path, toybot.RandomNet(t, 1, c.in, c.out), c.facts)
 			file, err := os.ReadFile(path)
 			require.NoError(t, err)
 			learned.File = "w/net"
@@ -156,9 +153,99 @@ func TestShippedNetsFit(t *testing.T) {
 		require.NoError(t, err, g.Name)
 		_, err = Of(g).Learned.New(net)
 		require.NoError(t, err, g.Name)
-		_, err = Of(g).Learned.New(blank(t, 3, 1))
+		_, err = Of(g).Learned.New(toybot.RandomNet(t, 1, 3, 1))
 		require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs")
 	}
+}
+
+// Features and terms have names, each once. A learned evaluator is the network over the features: over those that all
+// afterstates of a decision share, read from the first one, and each one's own. If two take turns, the gain of one is the
+// loss of the other; of more, each has features of its own. An evaluator values positions at once as one by one, and
+// allocates nothing.
+func TestEvaluators(t *testing.T) {
+	for _, g := range append(slices.Clone(games.All), toy.Pick, toy.Turns) {
+		e := Of(g)
+		if entry.Base(g) == "toy" {
+			e = toybot.Entry
+		}
+		set := e.FeaturesOf(g)
+		if set == nil {
+			continue
+		}
+		for _, names := range [][]string{set.Names, e.Baseline.Terms} {
+			require.NotContains(t, names, "", g.Name)
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names), g.Name)
+		}
+		net := toybot.RandomNet(t, 1, len(set.Names), 8, 1)
+		learned, err := e.Evaluator(net.Clone())
+		if e.Search != nil { // whose package compares its evaluator with the network
+			require.ErrorContains(t, err, "no such evaluator")
+			continue
+		}
+		require.NoError(t, err)
+		_, err = e.Evaluator(toybot.RandomNet(t, 1, 3, 1))
+		require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs", g.Name)
+		hand, err := e.Evaluator(nil)
+		require.NoError(t, err)
+		for seats := g.MinSeats; seats <= g.MaxSeats; seats++ {
+			for _, s := range situations(g, seats, 7, 25) {
+				seat := s.Acting().First()
+				after := afterstates(g, s, seat)
+				if len(after) == 0 {
+					continue
+				}
+				got, one := make([]float32, len(after)), make([]float32, 1)
+				for who := range seats {
+					if who != seat && g.Rows > 1 {
+						continue
+					}
+					sign, whose := float32(1), who
+					if seats == 2 && who != seat {
+						sign, whose = -1, seat
+					}
+					learned.Evaluate(after, who, got)
+					for i, want := range overFeatures(set, net, after, whose) {
+						require.InDelta(t, sign*want, got[i], 1e-3, "%s, %d seats, seat %d", g.Name, seats, who)
+					}
+				}
+				for _, j := range []search.Evaluator{learned, hand} {
+					j.Evaluate(after, seat, got)
+					for i := range after {
+						j.Evaluate(after[i:i+1], seat, one)
+						require.Equal(t, one[0], got[i], g.Name)
+					}
+					require.Zero(t, testing.AllocsPerRun(1, func() { j.Evaluate(after, seat, got) }), g.Name)
+				}
+			}
+		}
+	}
+}
+
+// afterstates are the positions after seat's choices that do not end the game.
+func afterstates(g *env.Game, s env.State, seat int) (list []env.State) {
+	for _, a := range s.Legal(seat, nil) {
+		after := g.New(s.SeatCount())
+		after.CopyFrom(s)
+		if env.After(after, seat, a); after.Acting() != 0 {
+			list = append(list, after)
+		}
+	}
+	return list
+}
+
+// overFeatures are the values of the network over the features of afterstates.
+func overFeatures(set *features.Set, net *mlp.Net, after []env.State, seat int) []float32 {
+	n, reader := len(set.Names), set.New()
+	rows, out := make([]float32, 0, len(after)*n), make([]float32, len(after))
+	shared := make([]float32, n-set.Own)
+	reader.Shared(after[0], seat, shared)
+	for _, s := range after {
+		own := make([]float32, set.Own)
+		reader.Own(s, seat, own)
+		rows = append(append(rows, own...), shared...)
+	}
+	net.Forward(rows, len(after), out)
+	return out
 }
 
 // A network over fewer features, or in another order, is refused: the first difference is named.
@@ -170,7 +257,7 @@ func TestNetsOfOtherFeatures(t *testing.T) {
 	for want, features := range map[string][]string{
 		"weights have feature 81": fewer, "weights have feature 0": slices.Concat(names[1:], names[:1]),
 	} {
-		save(t, path, blank(t, len(features), 1), mlp.Facts{Game: e.Game, Rules: blockbattle.Game.Rules, Features: features})
+		save(t, path, toybot.RandomNet(t, 1, len(features), 1), mlp.Facts{Game: e.Game, Rules: blockbattle.Game.Rules, Features: features})
 		_, err := e.LoadNet(blockbattle.Game, path)
 		require.ErrorContains(t, err, want)
 	}

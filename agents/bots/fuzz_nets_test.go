@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots/features"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/games"
@@ -28,7 +28,7 @@ func FuzzNet(f *testing.F) {
 			continue
 		}
 		var b bytes.Buffer
-		require.NoError(f, mlp.Write(&b, weighted(f, len(set.Names)), e.Facts(g, nil)))
+		require.NoError(f, mlp.Write(&b, toybot.RandomNet(f, 1, len(set.Names), 3, 1), e.Facts(g, nil)))
 		all = append(all, subject{g, b.Bytes()})
 	}
 	for which, s := range all {
@@ -62,19 +62,4 @@ func FuzzNet(f *testing.F) {
 			state.Step(m)
 		}
 	})
-}
-
-// weighted is a network with one hidden layer whose weights are all different.
-func weighted(t testing.TB, in int) *mlp.Net {
-	numbers := func(n int) []float32 {
-		out := make([]float32, n)
-		for i := range out {
-			out[i] = float32(i%7)/8 - 0.3
-		}
-		return out
-	}
-	n, err := mlp.New([]mlp.Layer{{In: in, Out: 3, W: numbers(3 * in), B: numbers(3)}, {In: 3, Out: 1, W: numbers(3), B: numbers(1)}})
-	require.NoError(t, err)
-	require.NoError(t, features.Check(n, in))
-	return n
 }

@@ -99,39 +99,6 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 	}
 }
 
-// The other way round: without its memory, an agent that has one plays on otherwise.
-func TestMemoryCounts(t *testing.T) {
-	for spec, g := range map[string]*env.Game{"random": games.All[0], "hand": wintetris.TickGame} {
-		f, err := New(g, Own(spec))
-		require.NoError(t, err)
-		old, err := f(1)
-		require.NoError(t, err)
-		s := g.New(g.MinSeats)
-		s.Reset(5)
-		differ := 0
-		for range 40 {
-			fresh, err := f(1)
-			require.NoError(t, err)
-			m := env.NoMoves
-			for set := s.Acting(); set != 0; set = set.Rest() {
-				m[set.First()] = s.Legal(set.First(), nil)[0]
-			}
-			if m[0], err = old.Act(context.Background(), s, 0); err != nil {
-				require.NoError(t, err)
-			}
-			a, err := fresh.Act(context.Background(), s, 0)
-			require.NoError(t, err)
-			if a != m[0] {
-				differ++
-			}
-			if s.Step(m); s.Acting() == 0 {
-				break
-			}
-		}
-		require.Greater(t, differ, 3, g.Name)
-	}
-}
-
 func TestMemoryThatCannotBeSaved(t *testing.T) {
 	for _, g := range games.All {
 		if o := searchOf(Of(g)).Options; g == wintetris.TickGame || o[len(o)-1] != entry.Time {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
@@ -37,7 +38,7 @@ func TestBlockBattleBotPlaysAsItsAgent(t *testing.T) {
 			t.Parallel()
 			var net *mlp.Net
 			if c.hidden > 0 {
-				net = randomNet(t, blockbattlebot.Len, c.hidden, 1)
+				net = toybot.RandomNet(t, 1, blockbattlebot.Len, c.hidden, 1)
 			} else if c.hidden < 0 {
 				var err error
 				net, err = blockbattlebot.Entry.LoadNet(blockbattle.Game, "")

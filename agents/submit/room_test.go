@@ -13,6 +13,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/submit/programs/netpack"
 	"blockyard/env/games"
 )
@@ -36,7 +37,7 @@ func filled(t *testing.T, b Bot) (*File, error) {
 func TestTextLen(t *testing.T) {
 	for _, sizes := range [][]int{{3, 1}, {10, 9, 1}, {29, 7, 5, 1}, {127, 64, 1}} {
 		for _, bits := range []int{netpack.Fewest, 16, 23, netpack.Exact} {
-			text, err := netpack.Encode(randomNet(t, sizes...), bits)
+			text, err := netpack.Encode(toybot.RandomNet(t, 1, sizes...), bits)
 			require.NoError(t, err)
 			require.Equal(t, len(text), textLen(sizes, bits), "%v with %d bits", sizes, bits)
 		}
@@ -71,28 +72,28 @@ func TestShippedBotsHaveRoom(t *testing.T) {
 // The error for a network that is too large says how many hidden units fit: that many do, and one more does not.
 func TestTooLargeNetwork(t *testing.T) {
 	in := blockbattlebot.Len
-	_, err := filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, 512, 1)})
+	_, err := filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, 512, 1)})
 	require.ErrorContains(t, err, "train one with at most ")
-	f, err := filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, 8, 1)})
+	f, err := filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, 8, 1)})
 	require.NoError(t, err)
 	require.Equal(t, netpack.Exact, f.Bits)
 
-	rounded, exact := units(randomNet(t, in, 1, 1), f.Room, fewestBits), units(randomNet(t, in, 1, 1), f.Room, netpack.Exact)
+	rounded, exact := units(toybot.RandomNet(t, 1, in, 1, 1), f.Room, fewestBits), units(toybot.RandomNet(t, 1, in, 1, 1), f.Room, netpack.Exact)
 	require.Less(t, exact, rounded)
-	f, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, exact, 1)})
+	f, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, exact, 1)})
 	require.NoError(t, err)
 	require.Equal(t, netpack.Exact, f.Bits)
-	f, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, exact+1, 1)})
+	f, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, exact+1, 1)})
 	require.NoError(t, err)
 	require.Less(t, f.Bits, netpack.Exact)
-	f, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, rounded, 1)})
+	f, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, rounded, 1)})
 	require.NoError(t, err)
 	require.Equal(t, fewestBits, f.Bits)
-	_, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, rounded+1, 1)})
-	require.ErrorContains(t, err, fitting(randomNet(t, in, 1, 1), f.Room))
-	t.Logf("%d characters for a network: %s", f.Room, fitting(randomNet(t, in, 1, 1), f.Room))
+	_, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, rounded+1, 1)})
+	require.ErrorContains(t, err, fitting(toybot.RandomNet(t, 1, in, 1, 1), f.Room))
+	t.Logf("%d characters for a network: %s", f.Room, fitting(toybot.RandomNet(t, 1, in, 1, 1), f.Room))
 
-	_, err = filled(t, Bot{Game: "blockbattle", Net: randomNet(t, in, 300, 300, 1)})
+	_, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, 300, 300, 1)})
 	require.ErrorContains(t, err, "hidden units in each of 2 layers")
 }
 
@@ -107,7 +108,7 @@ func TestSizesInTheDocs(t *testing.T) {
 		g, err := games.Lookup(string(r[3]))
 		require.NoError(t, err)
 		ply, _ := strconv.Atoi(string(r[4]))
-		net := randomNet(t, len(bots.Features(g).Names), 1, 1)
+		net := toybot.RandomNet(t, 1, len(bots.Features(g).Names), 1, 1)
 		f, err := filled(t, Bot{Game: g.Name, Net: net, Ply: ply})
 		require.NoError(t, err)
 		for i, bits := range []int{netpack.Exact, fewestBits} {

@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"io"
-	"math/rand"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,8 +13,10 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit/programs/netpack"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
@@ -23,29 +24,7 @@ import (
 const ample = time.Hour
 
 // positions is how many positions a long test compares, 1,000 at least if BLOCKYARD_LONG is set.
-func positions(short int) int {
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		return max(short, 1000)
-	}
-	return short
-}
-
-// randomNet is a net of random weights with these layer sizes.
-func randomNet(t *testing.T, sizes ...int) *mlp.Net {
-	t.Helper()
-	r := rand.New(rand.NewSource(int64(sizes[0])))
-	var layers []mlp.Layer
-	for i := 0; i+1 < len(sizes); i++ {
-		l := mlp.Layer{In: sizes[i], Out: sizes[i+1], B: make([]float32, sizes[i+1])}
-		for range l.In * l.Out {
-			l.W = append(l.W, float32(r.NormFloat64()/8))
-		}
-		layers = append(layers, l)
-	}
-	net, err := mlp.New(layers)
-	require.NoError(t, err)
-	return net
-}
+func positions(short int) int { return envtest.Many(short, 1000) }
 
 // source writes a bot and checks its length. It returns the net that the bot plays with too.
 func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
@@ -76,7 +55,7 @@ func TestSourceRefuses(t *testing.T) {
 		want string
 	}{
 		{Bot{Game: "blockbattle", Ply: 5}, "ply 5, want 2 to 4"},
-		{Bot{Game: "blockbattle", Net: randomNet(t, blockbattlebot.Len, 512, 1)}, "train one with at most"},
+		{Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, blockbattlebot.Len, 512, 1)}, "train one with at most"},
 		{Bot{Game: "dropblox", Ply: 3}, "searches in one way only"},
 		{Bot{Game: "wintetris"}, "has no bot in one file: its contest loads a shared library"},
 		{Bot{Game: "blockbattle:port"}, "has no bot in one file: want blockbattle, tetrisduel, blocking, dropblox"},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/bots/tetrisduelbot"
 	"blockyard/agents/contest/trial"
 	"blockyard/agents/mlp"
@@ -22,7 +23,7 @@ func TestDuelBotPlaysAsItsAgent(t *testing.T) {
 		net       *mlp.Net
 		ply       int
 		positions int
-	}{{"baseline", nil, 2, 20}, {"net", shipped, 2, positions(300)}, {"four plies", randomNet(t, tetrisduelbot.Len, 32, 1), 4, 20}} {
+	}{{"baseline", nil, 2, 20}, {"net", shipped, 2, positions(300)}, {"four plies", toybot.RandomNet(t, 1, tetrisduelbot.Len, 32, 1), 4, 20}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src, net := source(t, Bot{Game: "tetrisduel", Net: c.net, Ply: c.ply})

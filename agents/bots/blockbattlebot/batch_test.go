@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/features"
+	"blockyard/env/envtest"
 	"blockyard/env/falling"
 )
 
@@ -31,7 +32,7 @@ func TestBatchAgainstTwins(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
 	var b batch
 	counts := append([]func(*batch, *[Terms][8]int32, int, int){(*batch).countPlain, (*batch).count}, vectorCounts...)
-	for i := 0; i < 20000 || i < 100000 && !testing.Short(); i += 8 {
+	for i := 0; i < envtest.Many(20_000, 100_000); i += 8 {
 		n, least := 1+r.Intn(8), r.Intn(8)
 		var want [8][Terms]int32
 		for k := 0; k < n; k++ {
@@ -50,22 +51,5 @@ func TestBatchAgainstTwins(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-func BenchmarkBatch(b *testing.B) {
-	r := rand.New(rand.NewSource(*seed))
-	var boards [32]batch
-	for i := range boards {
-		for k := 0; k < 8; k++ {
-			f, solid := randomField(r)
-			boards[i].set(k, &f, solid)
-		}
-	}
-	var out [Terms][8]int32
-	b.ReportAllocs()
-	b.ResetTimer()
-	for i := 0; i < b.N; i++ {
-		boards[i%32].count(&out, 4, 8)
 	}
 }

@@ -91,52 +91,6 @@ func TestCodecReadsAndWritesTheLogs(t *testing.T) {
 	}
 }
 
-// What the recorded answers do to our position is what the next request told, but for
-// what the opponent did.
-func TestRecordedAnswersLeadToTheNextRequest(t *testing.T) {
-	for _, l := range allLogs(t) {
-		t.Run(l.Game, func(t *testing.T) {
-			d, rules := blockbattle.ClassicDialect, blockbattle.Classic
-			if l.Dialect == "port" {
-				d, rules = blockbattle.PortDialect, blockbattle.Port
-			}
-			_, turns := hear(t, l)
-			for i := 0; i+1 < len(turns); i++ {
-				s, next := turns[i].state, turns[i+1].state.Sides[0]
-				s.Rules = rules
-				land, _ := blockbattle.Execute(&s.Sides[0], int(s.Piece), nil, rules)
-				if !turns[i].late {
-					land, _ = readAnswer(d, &s, 0, turns[i].reply)
-				}
-				s.After(0, blockbattle.ActionOf(land))
-				got := s.Sides[0]
-				require.Equal(t, next.Points, got.Points, "request %d", i+2)
-				require.Equal(t, next.Combo, got.Combo)
-				require.Equal(t, next.Skips, got.Skips)
-				require.Equal(t, next.Solid, got.Solid)
-				require.Equal(t, turns[i+1].state.Piece, s.Piece)
-				require.True(t, grown(&got, &next), "request %d: no number of garbage rows explains the board", i+2)
-			}
-		})
-	}
-}
-
-// grown reports whether next is side with some garbage rows inserted.
-func grown(side, next *blockbattle.Side) bool {
-	for k := 0; k <= blockbattle.Height; k++ {
-		up, cut := side.Cells, next.Cells
-		up.Raise(k)
-		floor := blockbattle.Height - int(next.Solid)
-		for x := range cut {
-			cut[x] &= 1<<uint(max(0, floor-k)) - 1
-		}
-		if up == cut {
-			return true
-		}
-	}
-	return false
-}
-
 // remarkOf is our wording of a recorded remark about an answer, "" for what is not one.
 func remarkOf(note string) string {
 	text, ok := strings.CutPrefix(note, `Engine warning: "`)

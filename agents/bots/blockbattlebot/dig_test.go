@@ -9,6 +9,7 @@ import (
 
 	"blockyard/agents/bots/features"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/falling"
 )
 
@@ -75,7 +76,7 @@ func slowDigs(f *falling.Field, floor int) (out [digLen]int32) {
 func TestDigs(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
 	var s shape
-	for i := range 100000 {
+	for i := range envtest.Many(20_000, 100_000) {
 		f, solid := randomField(r)
 		f.Clear(f.Full(columns))
 		s.measure(&f, solid)
@@ -84,18 +85,5 @@ func TestDigs(t *testing.T) {
 		if want := slowDigs(&f, blockbattle.Height-solid); want != got { // require is slow
 			require.Equal(t, want, got, "seed %d, position %d", *seed, i)
 		}
-	}
-}
-
-func BenchmarkDigs(b *testing.B) {
-	r := rand.New(rand.NewSource(*seed))
-	shapes := make([]shape, 64)
-	for i := range shapes {
-		f, solid := randomField(r)
-		shapes[i].measure(&f, solid)
-	}
-	var out [digLen]int32
-	for i := 0; i < b.N; i++ {
-		shapes[i%64].digs(out[:])
 	}
 }

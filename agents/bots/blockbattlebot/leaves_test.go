@@ -6,20 +6,22 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // The values of leaves are the bits of the values of the positions they stand for; only finished games are left out.
 func TestLeavesAgainstPositions(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
-	learned, err := NewLearned(randomNet(t, *seed, 64))
+	learned, err := NewLearned(toybot.RandomNet(t, *seed, Len, 64, 1))
 	require.NoError(t, err)
 	games := []*env.Game{blockbattle.Game, blockbattle.ClassicGame, blockbattle.PortGame}
 	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
 		leaves, lost := 0, 0
-		for i := 0; leaves < 100000 && (leaves < 10000 || !testing.Short()); i++ {
+		for i := 0; leaves < envtest.Many(10_000, 100_000); i++ {
 			s := roundStart(r)
 			s.Rules = games[i%3].New(2).(*blockbattle.State).Rules
 			n, l := sameLeaves(t, e, s, r.Intn(2))
@@ -70,7 +72,7 @@ func sameLeaves(t *testing.T, e search.LeafEvaluator, s *blockbattle.State, seat
 }
 
 func TestLeavesAllocateNothing(t *testing.T) {
-	learned, err := NewLearned(randomNet(t, 1, 64))
+	learned, err := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
 	require.NoError(t, err)
 	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
 		s := draw(t, heap, quadWell)

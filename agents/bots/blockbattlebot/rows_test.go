@@ -8,6 +8,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // The rows of a batch are the counts of the actions one by one, with vector instructions and without.
@@ -19,7 +20,7 @@ func TestRowsAgainstTwin(t *testing.T) {
 	batches := map[string]*FeatureReader{"vector": {}, "plain": {}}
 	var want [OwnLen]int32
 	shared, full := make([]float32, ConstLen), 0
-	for done := 0; done < 20000 || done < 100000 && !testing.Short(); {
+	for done := 0; done < envtest.Many(20_000, 100_000); {
 		s := roundStart(r)
 		s.Force(make([]uint16, env.MaxDraws))
 		seat := r.Intn(2)

@@ -224,18 +224,3 @@ func TestMeasureAgainstTwin(t *testing.T) {
 	rarest := min(total.slots, total.doubles, total.singles, total.halves, total.ready)
 	require.Greater(t, rarest, 100, "too few patterns among the positions: %+v", total)
 }
-
-func BenchmarkMeasure(b *testing.B) {
-	r := rand.New(rand.NewSource(*seed))
-	var fields [256]falling.Field
-	var solids [256]int
-	for i := range fields {
-		fields[i], solids[i] = randomField(r)
-	}
-	b.ReportAllocs()
-	b.ResetTimer()
-	var s shape
-	for i := 0; i < b.N; i++ {
-		s.measure(&fields[i%256], solids[i%256])
-	}
-}

@@ -3,7 +3,6 @@ package blockingbot
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -11,6 +10,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // positions calls each with every position of some random games with these seats.
@@ -57,10 +57,7 @@ func slowReach(s *blocking.State, seat, far int) map[[2]int]int {
 
 // In more than 100,000 positions if BLOCKYARD_LONG is set.
 func TestFloodAgreesWithASlowOne(t *testing.T) {
-	games, looked := 3, 0
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		games = 1500
-	}
+	games, looked := envtest.Many(3, 1500), 0
 	var m analysis
 	check := func(s *blocking.State) {
 		looked++
@@ -105,10 +102,11 @@ func TestFloodAgreesWithASlowOne(t *testing.T) {
 	t.Logf("%d positions", looked)
 }
 
-// One analysis, which keeps what it has found, looks at the positions of games and at all that follow them.
+// One analysis, which keeps what it has found, looks at the positions of games and at all that follow them: more than
+// 100,000 if BLOCKYARD_LONG is set.
 func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 	var m analysis
-	looked := 0
+	games, looked := envtest.Many(1, 20), 0
 	var legal []env.Action
 	check := func(s *blocking.State) {
 		seat := s.Acting().First()
@@ -134,10 +132,6 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 	}
 	child := blocking.New(2, 0)
 	for seats := 2; seats <= 4; seats++ {
-		games := 20
-		if testing.Short() {
-			games = 1
-		}
 		positions(seats, games, func(s *blocking.State) {
 			check(s)
 			for _, a := range s.Legal(s.Acting().First(), nil) {
@@ -148,7 +142,7 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 			}
 		})
 	}
-	require.True(t, looked > 100_000 || testing.Short(), "%d positions", looked)
+	require.True(t, looked > 100_000 || games == 1, "%d positions", looked)
 }
 
 // The rival's half is what the rival sees as its own, and back: with two seats both tell the
@@ -165,15 +159,6 @@ func TestHalvesAreTheSameFunction(t *testing.T) {
 			require.True(t, v >= -8 && v <= 8, "%s is %v", FeatureNames[i], v)
 		}
 	})
-}
-
-func TestFeaturesHaveNames(t *testing.T) {
-	require.Len(t, FeatureNames, Len)
-	seen := map[string]bool{}
-	for _, n := range FeatureNames {
-		require.False(t, seen[n], n)
-		seen[n] = true
-	}
 }
 
 // index finds a feature by name.

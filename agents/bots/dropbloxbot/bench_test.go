@@ -42,18 +42,3 @@ func even(tb testing.TB) *mlp.Net {
 	}
 	return n
 }
-
-func BenchmarkBeam(b *testing.B) {
-	learned, _ := NewLearned(even(b))
-	for name, r := range map[string]Rater{"hand": &Hand{Classic}, "learned": learned} {
-		b.Run(name, func(b *testing.B) {
-			all, beam, kids := middles(b), NewBeam(r), 0
-			b.ReportAllocs()
-			for k := 0; b.Loop(); k++ {
-				beam.Choose(all[k%len(all)], 50, search.Clock{})
-				kids += beam.seen
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(kids), "ns/board")
-		})
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 )
 
 // slowFeatures counts cell by cell what Features reads with words of bits.
@@ -211,7 +212,7 @@ func TestViewsOfPlacementsAgainstWholeBoards(t *testing.T) {
 	var p, want parent
 	var got counts
 	var sums, whole edgeSums
-	for boards, short := 0, 0; boards < 100000 && (boards < 10000 || !testing.Short()); {
+	for boards, short := 0, 0; boards < envtest.Many(10_000, 100_000); {
 		s.Reset(rng.Uint64())
 		from := Board{Field: mess(rng)}
 		from.Field.Clear(from.Field.Full(dropblox.Cols))

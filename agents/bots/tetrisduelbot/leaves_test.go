@@ -6,21 +6,23 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/tetrisduel"
 )
 
 // The values of leaves are the bits of the values of the positions they stand for; only finished games are left out.
 func TestLeavesAgainstPositions(t *testing.T) {
-	learned, err := NewLearned(randomNet(t, 64))
+	learned, err := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
 	require.NoError(t, err)
 	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
 		var boards env.Rand
 		boards.Seed(5)
 		r := rand.New(rand.NewSource(5))
 		leaves, lost := 0, 0
-		for leaves < 100000 && (leaves < 10000 || !testing.Short()) {
+		for leaves < envtest.Many(10_000, 100_000) {
 			s := tetrisduel.Game.New(2).(*tetrisduel.State)
 			s.Reset(r.Uint64())
 			s.Turn, s.Combo, s.Flag = int16(1+r.Intn(tetrisduel.HalfTurns)), int16(r.Intn(9)), r.Intn(2) > 0
@@ -65,7 +67,7 @@ func sameLeaves(t *testing.T, e search.LeafEvaluator, s *tetrisduel.State) (leav
 }
 
 func TestLeavesAllocateNothing(t *testing.T) {
-	learned, err := NewLearned(randomNet(t, 64))
+	learned, err := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
 	require.NoError(t, err)
 	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
 		s := draw(t, 3, roofed)

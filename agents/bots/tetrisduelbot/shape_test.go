@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/falling"
 	"blockyard/env/tetrisduel"
 )
@@ -144,49 +145,22 @@ func tall(r *env.Rand) (f falling.Field) {
 	return f
 }
 
-// measured is the shape of f, which must be what it says it is.
-func measured(t *testing.T, f falling.Field) (s shape) {
-	s.measure(&f)
-	require.Equal(t, slowShape(&f), s, "%v", f)
-	return s
-}
-
+// Blocks that would reach into the topmost cell of a full column, or into a wall, do not fit: boards that are tall and
+// nearly lost, which rough seldom makes, are tried too.
 func TestShapeIsWhatItSays(t *testing.T) {
-	var r env.Rand
-	r.Seed(3)
-	taking := 0
-	for i := 0; i < 4000 || i < 100000 && !testing.Short(); i++ {
-		if measured(t, rough(&r)).takes != [kinds]int{} {
-			taking++
+	for name, board := range map[string]func(*env.Rand) falling.Field{"rough": rough, "tall": tall} {
+		var r env.Rand
+		r.Seed(3)
+		taking := 0
+		for range envtest.Many(4000, 100_000) {
+			f := board(&r)
+			var s shape
+			s.measure(&f)
+			require.Equal(t, slowShape(&f), s, "%v", f)
+			if s.takes != [kinds]int{} || s.gains != [kinds]int{} {
+				taking++
+			}
 		}
-	}
-	require.Greater(t, taking, 400)
-}
-
-// Blocks that would reach into the topmost cell of a full column, or into a wall, do not fit. Such boards are nearly lost,
-// and rough seldom makes one.
-func TestShapeOfFullColumns(t *testing.T) {
-	var r env.Rand
-	r.Seed(4)
-	taking := 0
-	for range 4000 {
-		if s := measured(t, tall(&r)); s.takes != [kinds]int{} || s.gains != [kinds]int{} {
-			taking++
-		}
-	}
-	require.Greater(t, taking, 400)
-}
-
-func BenchmarkMeasure(b *testing.B) {
-	var r env.Rand
-	r.Seed(3)
-	boards := make([]falling.Field, 256)
-	for i := range boards {
-		boards[i] = rough(&r)
-	}
-	var s shape
-	b.ReportAllocs()
-	for i := 0; b.Loop(); i++ {
-		s.measure(&boards[i%len(boards)])
+		require.Greater(t, taking, 400, name)
 	}
 }

@@ -6,25 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/mlp"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
-
-// randomNet is a net of one hidden layer, of the shape that is shipped.
-func randomNet(t testing.TB) *mlp.Net {
-	rng := rand.New(rand.NewPCG(1, 1))
-	layer := func(in, out int) mlp.Layer {
-		l := mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
-		for i := range l.W {
-			l.W[i] = float32(rng.NormFloat64()) * 0.2
-		}
-		return l
-	}
-	net, err := mlp.New([]mlp.Layer{layer(Len, 32), layer(32, 1)})
-	require.NoError(t, err)
-	return net
-}
 
 // slowFeatures is the features by name, cell by cell.
 func slowFeatures(f *wintetris.Field) map[string]float32 {
@@ -126,7 +111,7 @@ func TestFeaturesAgainstTheirTwin(t *testing.T) {
 // TestLearnedAgainstItsTwin rates by two placements and the net, one at a time.
 func TestLearnedAgainstItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(envtest.Seed(t), 6))
-	net := randomNet(t)
+	net := toybot.RandomNet(t, 1, Len, 32, 1)
 	l, err := NewLearned(net.Clone())
 	require.NoError(t, err)
 	for n := range 120 {
@@ -170,39 +155,11 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 	}
 }
 
-func TestLearnedRefusesOtherNets(t *testing.T) {
-	net, err := mlp.New([]mlp.Layer{{In: 3, Out: 1, W: make([]float32, 3), B: make([]float32, 1)}})
-	require.NoError(t, err)
-	_, err = NewLearned(net)
-	require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs, want 37 and 1")
-}
-
-// BenchmarkPieces plays whole pieces tick by tick: pieces/s.
-func BenchmarkPieces(b *testing.B) {
-	for name, r := range raters(b) {
-		b.Run(name, func(b *testing.B) {
-			var e wintetris.Engine
-			s, seed := NewSolver(r, wintetris.Parts), uint64(1)
-			e.Start(seed)
-			b.ReportAllocs()
-			for b.Loop() {
-				if e.Over != wintetris.Running || e.Pieces > 3000 {
-					seed++
-					e.Start(seed)
-				}
-				for e.Over == wintetris.Running && !ask(&e, s) {
-				}
-			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pieces/s")
-		})
-	}
-}
-
 // raters are the hand-tuned one and the shipped net, or a random one if none is shipped.
 func raters(t testing.TB) map[string]Rater {
 	net, err := Entry.LoadNet(wintetris.Game, "")
 	if err != nil {
-		net = randomNet(t)
+		net = toybot.RandomNet(t, 1, Len, 32, 1)
 	}
 	l, err := NewLearned(net)
 	require.NoError(t, err)

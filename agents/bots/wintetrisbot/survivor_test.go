@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -15,7 +16,7 @@ import (
 
 // TestSurvivorAsPlayed: the chances are those of positions that are played out, with each kind of next piece.
 func TestSurvivorAsPlayed(t *testing.T) {
-	rng, net := rand.New(rand.NewPCG(3, 1)), randomNet(t)
+	rng, net := rand.New(rand.NewPCG(3, 1)), toybot.RandomNet(t, 1, Len, 32, 1)
 	judge := func(f *wintetris.Field) float64 {
 		x, v := make([]float32, Len), make([]float32, 1)
 		Features(f, x)
@@ -86,7 +87,7 @@ func TestSurvivorAsPlayed(t *testing.T) {
 
 // TestSurvivorByItsFile: what the file of a network says of its output decides who plays by it, in whatever game.
 func TestSurvivorByItsFile(t *testing.T) {
-	net := randomNet(t)
+	net := toybot.RandomNet(t, 1, Len, 32, 1)
 	facts := mlp.Facts{Notes: map[string]string{"output": Survival}}
 	for g, rows := range map[*env.Game]int{wintetris.Paper10Game: 10, wintetris.Paper20Game: 20, wintetris.Game: 20} {
 		judge, err := Entry.Learned.Over(net, facts)
