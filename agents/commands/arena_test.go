@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,8 +22,7 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	require.Zero(t, status, errs)
 	require.Empty(t, errs, "no bar where there is no terminal")
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, []int{60, 2, 30}, []int{got.Games, got.Seats, got.Units})
 	m := got.Meetings[0]
 	require.Equal(t, 60, m.Total())
@@ -83,8 +81,7 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 		Rules: games.All[0], Players: []match.Player{random, b}, Units: 1 << 30, Workers: 1,
 	})
 	require.NoError(t, err)
-	var got match.Report
-	require.NoError(t, json.Unmarshal(out.Bytes(), &got))
+	got := decoded[match.Report](t, out.String())
 	require.True(t, got.Stopped)
 	require.Equal(t, 20, got.Games)
 	require.Len(t, checked(t, path), 20)
@@ -95,22 +92,17 @@ func TestArenaTakesEveryAgent(t *testing.T) {
 	path, python := filepath.Join(t.TempDir(), "games.jsonl"), filepath.Join(t.TempDir(), "fall.py")
 	source := "for line in open(0):\n    if line.startswith('action'): print('drop', flush=True)\n"
 	require.NoError(t, os.WriteFile(python, []byte(source), 0o644))
-	args := []string{"arena", "blockbattle", "--a", "fall=" + python, "--b", "cheap=hand:ply=1", "--games", "2", "--record", path}
-	var out, errs bytes.Buffer
-	require.Zero(t, run(t.Context(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs}), errs.String())
-	require.Contains(t, out.String(), "fall")
+	status, out, errs := agents(t.Context(), "arena blockbattle --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
+	require.Zero(t, status, errs)
+	require.Contains(t, out, "fall")
 	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
-	for line, says := range map[string]string{
+	misused(t, "arena ", map[string]string{
 		"blockbattle --a human --b hand":          "a person plays with agents play",
 		"blockbattle --a hand --b exec:nosuchbot": "program nosuchbot: executable file not found",
 		"wintetris --a exec:cat --b hand":         "a program cannot play wintetris here",
 		"blockbattle --a x=y=hand --b hand":       "two names, x and y",
 		"blockbattle --a hand --b " + t.TempDir(): "no source file",
-	} {
-		status, _, errs := agents(t.Context(), "arena "+line)
-		require.Equal(t, 2, status, errs)
-		require.Contains(t, errs, says)
-	}
+	})
 }
 
 func TestArenaOfOneSeat(t *testing.T) {
@@ -119,8 +111,7 @@ func TestArenaOfOneSeat(t *testing.T) {
 	status, out, errs := agents(context.Background(), line+" --json")
 	require.Zero(t, status, errs)
 	require.Equal(t, 1, strings.Count(out, "\n"))
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, map[string]string{"cap": "30", "steps": "200"}, got.Settings)
 	a, b, m := got.Players[0], got.Players[1], got.Meetings[0]
 	require.Equal(t, []int{12, 6, 6, 6}, []int{got.Games, got.Units, a.Games, b.Games})
@@ -144,7 +135,7 @@ func TestArenaOfOneSeat(t *testing.T) {
 }
 
 func TestArenaOfOneSeatRefuses(t *testing.T) {
-	for line, want := range map[string]string{
+	misused(t, "", map[string]string{
 		"arena wintetris --a hand --games 0":                        "--games 0: want a number from 1",
 		"arena wintetris --a hand --cap=-1":                         "--cap -1, --skip 0",
 		"arena wintetris --a hand --seats 2":                        "the game is for one",
@@ -156,12 +147,7 @@ func TestArenaOfOneSeatRefuses(t *testing.T) {
 		"arena blockbattle --a first --b first --games 2 --steps 4": "are for games of one seat",
 		"arena tetrisduel --a first --b first --games 2 --cap 4":    "tetrisduel has more",
 		"arena tetrisduel --a first --b first --games 2 --seats 3":  "--seats 3: tetrisduel is for 2 to 2",
-	} {
-		status, out, errs := agents(context.Background(), line)
-		require.Equal(t, 2, status, line)
-		require.Contains(t, errs, want, line)
-		require.Empty(t, out, line)
-	}
+	})
 }
 
 func TestArenaForMoreSeats(t *testing.T) {
@@ -171,8 +157,7 @@ func TestArenaForMoreSeats(t *testing.T) {
 	require.Contains(t, out, "games   8 in 2 sets, first in 8")
 	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
 	require.Zero(t, status, errs)
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, 1, got.Units)
 }
 

@@ -1,9 +1,6 @@
 package commands
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,14 +33,11 @@ while True:
 // hostBlocking runs "agents host blocking" with these bots and flags.
 func hostBlocking(t *testing.T, bots []string, flags ...string) (int, string, string) {
 	t.Helper()
-	var out, errs bytes.Buffer
 	args := []string{"host", "blocking"}
 	for _, b := range bots {
 		args = append(args, "--bot", b)
 	}
-	args = append(append(args, "--tolerance", "5s"), flags...)
-	status := run(t.Context(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
-	return status, out.String(), errs.String()
+	return command(t.Context(), append(append(args, "--tolerance", "5s"), flags...)...)
 }
 
 func TestHostBlocking(t *testing.T) {
@@ -57,8 +51,7 @@ func TestHostBlocking(t *testing.T) {
 			status, out, errs := hostBlocking(t, bots, "--early-end", early, "--games", "2", "--json", "--record", file, "--log", dir)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
-			var got match.Report
-			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			got := decoded[match.Report](t, out)
 			require.Equal(t, 2, got.Games)
 			require.Less(t, got.Players[0].Rank.Value, got.Players[1].Rank.Value)
 			for i, b := range got.Players {
@@ -68,7 +61,7 @@ func TestHostBlocking(t *testing.T) {
 			require.Equal(t, len(bots) == 2, got.Winner != "")
 			require.Equal(t, got.Played[0].Seed, got.Played[1].Seed, "equal letters in every seating")
 			require.NotEqual(t, got.Played[0].Seats, got.Played[1].Seats)
-			checkRecords(t, file, 2)
+			require.Len(t, checked(t, file), 2)
 			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
 			require.NoError(t, err)
 			for _, want := range []string{
@@ -108,8 +101,8 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 		for _, word := range strings.Fields(line) {
 			args = append(args, strings.NewReplacer("FILE", file, "OUT", next, "[ours]", ours).Replace(word))
 		}
-		var errs bytes.Buffer
-		require.Zero(t, run(t.Context(), args, &console{In: strings.NewReader(""), Out: io.Discard, Err: &errs}), "%s: %s", line, &errs)
+		status, _, errs := command(t.Context(), args...)
+		require.Zero(t, status, "%s: %s", line, errs)
 		first, err := os.ReadFile(records)
 		require.NoError(t, err)
 		more, err := os.ReadFile(next)
@@ -117,7 +110,7 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 		require.NoError(t, os.WriteFile(records, append(first, more...), 0o600))
 		require.NoError(t, os.Remove(next))
 	}
-	checkRecords(t, records, 10)
+	require.Len(t, checked(t, records), 10)
 
 	text, err := os.ReadFile(records)
 	require.NoError(t, err)
@@ -140,7 +133,7 @@ func otherShapes(t *testing.T) string {
 }
 
 func TestHostBlockingRefuses(t *testing.T) {
-	for line, want := range map[string]string{
+	misused(t, "", map[string]string{
 		"host blocking --bot a":                                         "1 bots, want --bot twice to four times",
 		"host blocking --bot a --bot b --bot c --bot d --bot e":         "5 bots",
 		"host blocking --bot a --bot b --games 0":                       "want a number from 1",
@@ -154,10 +147,5 @@ func TestHostBlockingRefuses(t *testing.T) {
 		"arena blocking --a hand --b hand --seats 5 --games 5":          "is for 2 to 4",
 		"arena blocking --a hand --b hand --seats 3 --games 3 --sprt 1": "for two seats",
 		"arena blocking --a greedy:weights=x --b hand":                  "greedy has no weights",
-	} {
-		status, out, errs := agents(t.Context(), line)
-		require.Equal(t, 2, status, line)
-		require.Empty(t, out, line)
-		require.Contains(t, errs, want, line)
-	}
+	})
 }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"archive/zip"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,15 +15,7 @@ func TestHostSubmissions(t *testing.T) {
 	source := filepath.Join(dir, "my dropper.py")
 	require.NoError(t, os.WriteFile(source, []byte(entries["dropper.py"]), 0o644))
 	archive := filepath.Join(dir, "bot.zip")
-	f, err := os.Create(archive)
-	require.NoError(t, err)
-	z := zip.NewWriter(f)
-	w, err := z.Create("bot/main.c")
-	require.NoError(t, err)
-	_, err = w.Write([]byte(entries["dropper.c"]))
-	require.NoError(t, err)
-	require.NoError(t, z.Close())
-	require.NoError(t, f.Close())
+	writeFiles(t, dir, map[string]string{"bot.zip": zipOf(t, "bot/main.c", entries["dropper.c"])})
 	status, out, errs := hostMatch(t, t.Context(), source, archive, "--games", "2", "--seed", "1")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "A: my dropper\nB: bot\n")

@@ -5,13 +5,11 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,9 +33,7 @@ func place(t *testing.T, path, script string) {
 }
 
 func hostDropblox(ctx context.Context, args ...string) (int, string, string) {
-	var out, errs bytes.Buffer
-	status := run(ctx, append([]string{"host", "dropblox"}, args...), &console{In: strings.NewReader(""), Out: &out, Err: &errs})
-	return status, out.String(), errs.String()
+	return command(ctx, append([]string{"host", "dropblox"}, args...)...)
 }
 
 func TestHostDropbloxLocal(t *testing.T) {
@@ -92,8 +88,7 @@ func TestHostDropbloxTournament(t *testing.T) {
 	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Len(t, got.Played, 9)
 	for i, g := range got.Played {
 		require.Equal(t, []string{"9", "10", "11"}[i/3], g.Seed)
@@ -143,8 +138,7 @@ func TestHostDropbloxNames(t *testing.T) {
 	status, out, errs := host("--bot", "Ann=./dropblox_ai", "--bot", "exec:./dropblox_ai", "--bot", "hand",
 		"--seed", "9", "--turns", "1", "--json")
 	require.Zero(t, status, errs)
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, "Ann", got.Players[0].Name)
 	require.Equal(t, "./dropblox_ai", got.Players[1].Name)
 	require.Equal(t, "hand", got.Players[2].Name, "a program of the name of an agent is a program")
@@ -174,15 +168,7 @@ func TestHostDropbloxStops(t *testing.T) {
 	} {
 		_, _ = os.Remove("slow"), os.Remove("second")
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { // stops it in the second turn
-			defer cancel()
-			for ctx.Err() == nil {
-				if _, err := os.Stat("second"); err == nil {
-					return
-				}
-				time.Sleep(time.Millisecond)
-			}
-		}()
+		go cancelAt(ctx, cancel, "second") // in the second turn
 		status, out, errs := hostDropblox(ctx, c.args...)
 		cancel()
 		require.Equal(t, c.status, status)

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
 	"html"
 	"maps"
 	"os"
@@ -62,8 +61,7 @@ func TestHostNamesOddHabits(t *testing.T) {
 			status, out, errs := hostMatch(t, t.Context(), bot, dropper, "--games", "1", "--json", "--log", dir,
 				"--timebank", bank, "--time-per-move", "0s")
 			require.Zero(t, status, errs)
-			var got match.Report
-			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			got := decoded[match.Report](t, out)
 			require.Contains(t, strings.Join(got.Players[0].Program.Odd, "\n"), h[1])
 			require.Empty(t, got.Players[1].Program.Odd)
 			require.Contains(t, got.String(), "A: "+got.Players[0].Program.Odd[0]+"\n")

@@ -3,9 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,10 +18,8 @@ import (
 	"blockyard/agents/contest/compile/compiletest"
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
-	"blockyard/datasets/record"
 	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/viewer"
-	"blockyard/env/games"
 )
 
 // A bot in another language: it drops every piece where it is, and says so.
@@ -32,10 +28,7 @@ const dropper = `while read -r who x; do case "$who" in action) echo "asked $x" 
 // hostMatch runs "agents host blockbattle" with these bots and flags.
 func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) (int, string, string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	args := append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)
-	status := run(ctx, args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
-	return status, out.String(), errs.String()
+	return command(ctx, append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)...)
 }
 
 // built builds this program.
@@ -64,8 +57,7 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 				append(flags, "--games", "2", "--seed", "3", "--json", "--record", file, "--log", dir)...)
 			require.Zero(t, status, errs)
 			require.Empty(t, errs)
-			var got match.Report
-			require.NoError(t, json.Unmarshal([]byte(out), &got))
+			got := decoded[match.Report](t, out)
 			require.Equal(t, 2, got.Games)
 			require.Equal(t, 2, got.Meetings[0].Wins)
 			require.Equal(t, 1.0, got.Meetings[0].Score.Value)
@@ -74,7 +66,7 @@ func TestHostPlaysTwoPrograms(t *testing.T) {
 				require.Zero(t, b.Program.Timeouts)
 				require.Zero(t, b.Program.Ended)
 			}
-			checkRecords(t, file, 2)
+			require.Len(t, checked(t, file), 2)
 			for _, path := range []string{file + ".run.json", filepath.Join(dir, program.RunFile)} {
 				made, err := program.ReadRun(path)
 				require.NoError(t, err)
@@ -132,29 +124,12 @@ func TestHostCountsDistinctGames(t *testing.T) {
 	require.Contains(t, out, "distinct games: 2 of 2", "it matters who begins")
 }
 
-func checkRecords(t *testing.T, file string, n int) {
-	t.Helper()
-	r, err := record.Open(file)
-	require.NoError(t, err)
-	defer r.Close()
-	for range n {
-		rec, err := r.Read()
-		require.NoError(t, err)
-		g, err := games.Recorded(rec.Game, rec.Table)
-		require.NoError(t, err)
-		require.NoError(t, record.Check(g, rec))
-	}
-	_, err = r.Read()
-	require.ErrorIs(t, err, io.EOF)
-}
-
 func TestHostEndsABotThatIsSlow(t *testing.T) {
 	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
 	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json",
 		"--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
 	require.Zero(t, status, errs)
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, 2, got.Games)
 	require.Equal(t, 4, got.Players[1].Program.Timeouts)
 	require.Equal(t, 2, got.Players[1].Program.Ended)
@@ -173,14 +148,7 @@ func TestHostStopsWhenTold(t *testing.T) {
 	defer cancel()
 	dir := t.TempDir()
 	file, begun := filepath.Join(dir, "games.jsonl"), filepath.Join(dir, "begun")
-	go func() { // stops it when the bot has been asked
-		for ctx.Err() == nil {
-			if _, err := os.Stat(begun); err == nil {
-				cancel()
-			}
-			time.Sleep(time.Millisecond)
-		}
-	}()
+	go cancelAt(ctx, cancel, begun) // when the bot has been asked
 	asked := `while read -r who x; do case "$who" in action) touch ` + begun + `; sleep 600;; esac; done`
 	status, out, errs := hostMatch(t, ctx, asked, dropper, "--timebank", "10m", "--record", file, "-q")
 	require.Zero(t, status, errs)
@@ -188,36 +156,37 @@ func TestHostStopsWhenTold(t *testing.T) {
 	require.FileExists(t, file)
 }
 
-func TestHostRefuses(t *testing.T) {
-	for _, c := range []struct {
-		line   string
-		status int
-		want   string
-	}{
-		{"host blockbattle --bot a", 2, "1 bots, want --bot twice"},
-		{"host chess --bot a --bot b", 2, `no game "chess"`},
-		{"host blockbattle --bot a --bot b --games 0", 2, "want a number from 1"},
-		{"host blockbattle --bot a --bot b --timebank=-1s", 2, "--timebank -1s: want a time of at least 1ns"},
-		{"host blockbattle --bot a --bot b --dialect dutch", 2, "dutch"},
-		{"host blockbattle --bot /no/such/bot --bot true", 2, `bot 1: agent "/no/such/bot": unknown agent`},
-		{"host tetrisduel --bot true --bot exec:/no/such/bot", 2, `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`},
-		{"host blocking --bot /no/such/bot --bot true", 2, `bot 1: agent "/no/such/bot": unknown agent`},
-		{"host blockbattle --bot true --bot human", 2, "a person plays with agents play"},
-		{"host blockbattle local --bot true --bot true", 2, `"local": want --bot before each bot`},
-		{"host blockbattle --bot true --bot true --seed -5", 2, "--seed -5: want a whole number from 0"},
-		{"bot chess", 2, `no game "chess"`},
-		{"bot blockbattle --agent nobody", 2, `unknown agent "nobody"`},
-		{"bundle chess --out x.go", 2, `no game "chess"`},
-		{"bundle blockbattle --out x.go --hand --weights x", 2, "do not go together"},
-		{"bundle blockbattle --out bot.zip", 2, "--out bot.zip: want the name of a Go file, such as bot.go"},
-		{"bundle blockbattle --out x.go --weights /no/such/file", 2, "/no/such/file"},
-		{"bundle blockbattle", 2, "--out"},
-	} {
-		status, out, errs := agents(t.Context(), c.line)
-		require.Equal(t, c.status, status, c.line)
-		require.Empty(t, out, c.line)
-		require.Contains(t, errs, c.want, c.line)
+// cancelAt cancels a context when a file is there.
+func cancelAt(ctx context.Context, cancel func(), file string) {
+	for ctx.Err() == nil {
+		if _, err := os.Stat(file); err == nil {
+			cancel()
+		}
+		time.Sleep(time.Millisecond)
 	}
+}
+
+func TestHostRefuses(t *testing.T) {
+	misused(t, "", map[string]string{
+		"host blockbattle --bot a":                           "1 bots, want --bot twice",
+		"host chess --bot a --bot b":                         `no game "chess"`,
+		"host blockbattle --bot a --bot b --games 0":         "want a number from 1",
+		"host blockbattle --bot a --bot b --timebank=-1s":    "--timebank -1s: want a time of at least 1ns",
+		"host blockbattle --bot a --bot b --dialect dutch":   "dutch",
+		"host blockbattle --bot /no/such/bot --bot true":     `bot 1: agent "/no/such/bot": unknown agent`,
+		"host tetrisduel --bot true --bot exec:/no/such/bot": `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`,
+		"host blocking --bot /no/such/bot --bot true":        `bot 1: agent "/no/such/bot": unknown agent`,
+		"host blockbattle --bot true --bot human":            "a person plays with agents play",
+		"host blockbattle local --bot true --bot true":       `"local": want --bot before each bot`,
+		"host blockbattle --bot true --bot true --seed -5":   "--seed -5: want a whole number from 0",
+		"bot chess":                                             `no game "chess"`,
+		"bot blockbattle --agent nobody":                        `unknown agent "nobody"`,
+		"bundle chess --out x.go":                               `no game "chess"`,
+		"bundle blockbattle --out x.go --hand --weights x":      "do not go together",
+		"bundle blockbattle --out bot.zip":                      "--out bot.zip: want the name of a Go file, such as bot.go",
+		"bundle blockbattle --out x.go --weights /no/such/file": "/no/such/file",
+		"bundle blockbattle":                                    "--out",
+	})
 }
 
 func TestBundleCommand(t *testing.T) {
@@ -307,14 +276,10 @@ func TestHostPlaysVariants(t *testing.T) {
 		require.Zero(t, status, errs)
 		require.Contains(t, out, `{"game":"`+want+`",`, line)
 	}
-	for line, want := range map[string]string{
+	misused(t, "host --bot a --bot b ", map[string]string{
 		"blockbattle:port --profile classic":  "--profile classic conflicts with blockbattle:port",
 		"blockbattle:port --profile document": "--profile document conflicts with blockbattle:port",
 		"":                                    `expected "<game>`,
 		"wintetris":                           "wintetris has no contest between programs",
-	} {
-		status, _, errs := agents(t.Context(), "host "+line+" --bot a --bot b")
-		require.Equal(t, 2, status, line)
-		require.Contains(t, errs, want, line)
-	}
+	})
 }

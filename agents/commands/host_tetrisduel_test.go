@@ -1,9 +1,6 @@
 package commands
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/record"
-	"blockyard/env/games"
 )
 
 const (
@@ -28,10 +23,7 @@ const (
 // hostDuel runs "agents host tetrisduel" with these bots and flags.
 func hostDuel(t *testing.T, a, b string, flags ...string) (int, string, string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	args := append([]string{"host", "tetrisduel", "--bot", a, "--bot", b}, flags...)
-	status := run(t.Context(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
-	return status, out.String(), errs.String()
+	return command(t.Context(), append([]string{"host", "tetrisduel", "--bot", a, "--bot", b}, flags...)...)
 }
 
 func TestHostPlaysTheDuel(t *testing.T) {
@@ -40,8 +32,7 @@ func TestHostPlaysTheDuel(t *testing.T) {
 	file := filepath.Join(dir, "duels.jsonl.gz")
 	status, out, errs := hostDuel(t, ours, pythonBot, "--pairs", "1", "--json", "--record", file, "--log", dir)
 	require.Zero(t, status, errs)
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, 2, got.Games)
 	require.Len(t, got.Played, 2)
 	require.Equal(t, got.Played[0].Seed, got.Played[1].Seed)
@@ -50,12 +41,9 @@ func TestHostPlaysTheDuel(t *testing.T) {
 		require.Contains(t, []string{"limit", "overflow"}, g.Reason)
 		require.Greater(t, g.Rounds, 20)
 	}
-	in, err := record.Open(file)
-	require.NoError(t, err)
-	defer in.Close()
-	for range 2 {
-		rec, err := record.CheckNext(in, games.Recorded)
-		require.NoError(t, err)
+	recs := checked(t, file)
+	require.Len(t, recs, 2)
+	for _, rec := range recs {
 		require.Contains(t, []string{"limit", "overflow"}, rec.Meta["reason"])
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
@@ -73,26 +61,21 @@ func TestHostDuelFaults(t *testing.T) {
 	require.Contains(t, out, "100.0 %")
 	require.Contains(t, out, "illegal 3\n")
 	require.Contains(t, out, "winner of the match: A")
-	in, err := record.Open(file)
-	require.NoError(t, err)
-	defer in.Close()
-	rec, err := record.CheckNext(in, games.Recorded)
-	require.NoError(t, err)
+	rec := checked(t, file)[0]
 	require.Equal(t, "illegal", rec.Meta["reason"])
 	require.Equal(t, []float32{1, -1}, rec.Results)
 
 	_, out, _ = hostDuel(t, "exit 0;", lister, "--games", "2")
 	require.Contains(t, out, "missing 2\n")
 	_, out, _ = hostDuel(t, lister, "exit 0;", "--games", "1", "--json")
-	var got match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[match.Report](t, out)
 	require.Equal(t, "missing", got.Played[0].Reason)
 	_, out, _ = hostDuel(t, passer, lister, "--games", "1", "--moves", "off")
 	require.Contains(t, out, "illegal 1")
 }
 
 func TestHostDuelUsage(t *testing.T) {
-	for flags, want := range map[string]string{
+	misused(t, "host TetrisDuel-v0 --bot a --bot b ", map[string]string{
 		"--games 0":             "--games: want a number from 1",
 		"--pairs=-1":            "--pairs -1: want a whole number from 1",
 		"--pairs 1 --games 2":   "one flag that says how many",
@@ -100,11 +83,5 @@ func TestHostDuelUsage(t *testing.T) {
 		"--moves maybe":         "--moves maybe: want on or off",
 		"--tie coin":            "--tie coin: want draw or time",
 		"--bot third --games 1": "3 bots, want --bot twice",
-	} {
-		var out, errs bytes.Buffer
-		args := append([]string{"host", "TetrisDuel-v0", "--bot", "a", "--bot", "b"}, strings.Fields(flags)...)
-		status := run(context.Background(), args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
-		require.Equal(t, 2, status, flags)
-		require.Contains(t, errs.String(), want, flags)
-	}
+	})
 }

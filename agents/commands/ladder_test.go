@@ -19,8 +19,7 @@ func TestLadder(t *testing.T) {
 	line := "ladder blocking random first hand:ply=1 --json --out " + dir + " --games "
 	status, out, errs := agents(t.Context(), line+"2")
 	require.Zero(t, status, errs)
-	var r match.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	r := decoded[match.Report](t, out)
 	require.Equal(t, 6, r.Games)
 	for _, name := range []string{"journal.jsonl", ladderReport, ladderPicture, program.RunFile} {
 		require.FileExists(t, filepath.Join(dir, name))
@@ -41,16 +40,12 @@ func TestLadder(t *testing.T) {
 	require.Equal(t, 2, status)
 	require.Contains(t, errs, "is of other entrants")
 
-	for line, says := range map[string]string{
+	misused(t, "ladder ", map[string]string{
 		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",
 		"blocking random --out " + t.TempDir():               "a ladder of 1 agents",
 		"blocking random first --workers=-1":                 "--workers -1, --cap",
 		"blocking random nobody":                             `unknown agent "nobody"`,
 		"blockbattle random --bot /nowhere/bot":              `unknown agent "/nowhere/bot"`,
 		"blocking random first --cap 9 --out " + t.TempDir(): "--cap and --steps are for games of one seat",
-	} {
-		status, _, errs := agents(t.Context(), "ladder "+line)
-		require.Equal(t, 2, status, errs)
-		require.Contains(t, errs, says)
-	}
+	})
 }

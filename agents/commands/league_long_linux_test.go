@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -172,8 +171,7 @@ func TestLeagueOfForty(t *testing.T) {
 	cmd = exec.Command(built(t), append(args, "--games", strconv.Itoa(len(played)))...)
 	cmd.Stdout = &out
 	require.NoError(t, cmd.Run())
-	var r tournament.Report
-	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
+	r := decoded[tournament.Report](t, out.String())
 	t.Logf("%d games, %d count; %d repeat, %d void; stalled %d, busy %d", len(played), r.Games, r.Repeated, len(r.Void), r.Again, r.Busy)
 	require.Equal(t, len(played), r.Games+r.Repeated+len(r.Void))
 	require.Len(t, r.Refused, 2)

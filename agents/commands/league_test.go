@@ -115,8 +115,7 @@ func TestLeagueWhileItPlays(t *testing.T) {
 		require.Contains(t, string(page), want)
 	}
 
-	var r tournament.Report
-	require.NoError(t, json.Unmarshal(out.Bytes(), &r))
+	r := decoded[tournament.Report](t, out.String())
 	left := map[string]string{}
 	for k, s := range r.Players {
 		left[s.Name] = s.Left
@@ -149,12 +148,10 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
-	report := func() *tournament.Report {
-		status, out, errs := agents(t.Context(), strings.Join(args, " "))
+	report := func() tournament.Report {
+		status, out, errs := command(t.Context(), args...)
 		require.Zero(t, status, errs)
-		var r tournament.Report
-		require.NoError(t, json.Unmarshal([]byte(out), &r))
-		return &r
+		return decoded[tournament.Report](t, out)
 	}
 	first := report()
 	played, names := journalOf(t, dir)
@@ -186,8 +183,7 @@ func TestLeagueTry(t *testing.T) {
 		}
 		status, out, errs := agents(t.Context(), strings.Join(append(args, more...), " "))
 		require.Zero(t, status, errs)
-		var result tournament.Trial
-		require.NoError(t, json.Unmarshal([]byte(out), &result))
+		result := decoded[tournament.Trial](t, out)
 		return &result
 	}
 	writeFiles(t, bots, map[string]string{"bot.py": mover(0)})
@@ -239,8 +235,7 @@ func TestLeagueTry(t *testing.T) {
 	games := fmt.Sprint(len(played) + 2)
 	status, out, errs := agents(t.Context(), "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)
 	require.Zero(t, status, errs)
-	var r tournament.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &r))
+	r := decoded[tournament.Report](t, out)
 	left := map[string]string{}
 	for _, s := range r.Players {
 		left[s.Name] = s.Left
@@ -276,7 +271,7 @@ func TestLeagueUsage(t *testing.T) {
 	writeFiles(t, dir, map[string]string{"a/league.toml": "bots = []\n", "b/league.toml": "agents = [\"nobody-here\"]\n",
 		"c/submissions/x.py": "print()\n", "c/league.toml": "agents = [\"" + filepath.Join(dir, "c/submissions/x.py") + "\"]\n",
 		"e/league.toml": "[[[[\n", "g/league.toml": "agents = [\"x=random\", \"x=first\"]\n", "f/tournament.json": `{"game": "blockbattle"}`})
-	for line, want := range map[string]string{
+	misused(t, "league ", map[string]string{
 		"blockbattle --dir " + dir + "/a":                             `unknown bots: want agents = [`,
 		"blockbattle --dir " + dir + "/b":                             `unknown agent "nobody-here"`,
 		"blockbattle --dir " + dir + "/c":                             "is a submission: put it into submissions",
@@ -293,11 +288,7 @@ func TestLeagueUsage(t *testing.T) {
 		"dropblox --cluster --dir " + dir + "/h":                      "--cluster: agents of dropblox are started for every turn",
 		"blockbattle --cluster-listen :0 --dir " + dir + "/d":         "--cluster-listen needs --cluster",
 		"blockbattle --budget 3s --dir " + dir + "/d":                 "--budget is no option of this contest",
-	} {
-		status, _, errs := agents(t.Context(), "league "+line)
-		require.Equal(t, 2, status, line+errs)
-		require.Contains(t, errs, want, line)
-	}
+	})
 	j, err := tournament.OpenJournal(dir)
 	require.NoError(t, err)
 	defer j.Close()

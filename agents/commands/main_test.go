@@ -3,6 +3,7 @@ package commands
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -27,9 +28,32 @@ func TestMain(m *testing.M) {
 
 // agents runs a command line and returns its status, output and errors.
 func agents(ctx context.Context, line string) (int, string, string) {
+	return command(ctx, strings.Fields(line)...)
+}
+
+// command is agents for arguments that may have blanks.
+func command(ctx context.Context, args ...string) (int, string, string) {
 	var out, errs bytes.Buffer
-	status := run(ctx, strings.Fields(line), &console{In: strings.NewReader(""), Out: &out, Err: &errs})
+	status := run(ctx, args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
 	return status, out.String(), errs.String()
+}
+
+// misused runs command lines that begin alike: each is wrong, says why, and does nothing else.
+func misused(t *testing.T, command string, lines map[string]string) {
+	t.Helper()
+	for line, want := range lines {
+		status, out, errs := agents(t.Context(), command+line)
+		require.Equal(t, 2, status, line+errs)
+		require.Empty(t, out, line)
+		require.Contains(t, errs, want, line)
+	}
+}
+
+// decoded is what a command has printed as JSON.
+func decoded[T any](t *testing.T, out string) (result T) {
+	t.Helper()
+	require.NoError(t, json.Unmarshal([]byte(out), &result), out)
+	return result
 }
 
 func TestHelpNamesEveryCommand(t *testing.T) {
@@ -46,7 +70,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 }
 
 func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
-	for line, want := range map[string]string{
+	misused(t, "", map[string]string{
 		"":                                     "Say what the best moves of a recorded game were",
 		"arne":                                 "unexpected argument arne",
 		"arena blockbattle --a first":          "missing flags: --b=AGENT",
@@ -68,12 +92,7 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 		"play wintetris --agent hand --speed 2":                      "--speed is for a person or --plugin",
 		"sign chess":                                                 `no game "chess"`,
 		"sign blockbattle --games 0":                                 "want a number from 1",
-	} {
-		status, out, errs := agents(context.Background(), line)
-		require.Equal(t, 2, status, line)
-		require.Contains(t, errs, want, line)
-		require.Empty(t, out, line)
-	}
+	})
 }
 
 // checked reads a file of records and replays them.
@@ -85,7 +104,7 @@ func checked(t *testing.T, path string) []*record.Record {
 	var list []*record.Record
 	for rec, err := range r.All() {
 		require.NoError(t, err)
-		g, err := games.Lookup(rec.Game)
+		g, err := games.Recorded(rec.Game, rec.Table)
 		require.NoError(t, err)
 		require.NoError(t, record.Check(g, rec))
 		list = append(list, rec)

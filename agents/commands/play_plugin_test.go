@@ -4,7 +4,6 @@ package commands
 
 import (
 	"context"
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -33,8 +32,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
 		status, out, errs := agents(t.Context(), "play wintetris --games 2 --limit-ms 0 --json --plugin "+file)
 		require.Zero(t, status, errs)
-		var got library.Report
-		require.NoError(t, json.Unmarshal([]byte(out), &got))
+		got := decoded[library.Report](t, out)
 		var of []int64
 		for _, g := range got.Games {
 			require.Contains(t, []string{"block out", "lock out"}, g.End)
@@ -63,8 +61,7 @@ func TestPlayWithALibrary(t *testing.T) {
 	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
 	status, out, errs = agents(ctx, strict+file)
 	require.Zero(t, status, errs)
-	var got library.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[library.Report](t, out)
 	require.Len(t, got.Games, 1)
 	require.Equal(t, "capped", got.Games[0].End)
 	require.EqualValues(t, 2, got.Games[0].Seed)
@@ -81,7 +78,7 @@ func TestPlayWithALibrary(t *testing.T) {
 		require.Contains(t, errs, want, line)
 		require.Empty(t, out)
 	}
-	for line, want := range map[string]string{
+	misused(t, "", map[string]string{
 		"play blocking --plugin x":                      "--plugin is for wintetris, not blocking",
 		"play wintetris --plugin x --agent hand":        "--agent and --plugin can't be used together",
 		"play wintetris --plugin x --games=-1":          "--games is at least 1",
@@ -92,11 +89,7 @@ func TestPlayWithALibrary(t *testing.T) {
 		"play wintetris --plugin x --speed=-1":          "want 0 to 1000",
 		"play wintetris --plugin x --strict --record y": "--record and --strict can't be used together",
 		"play wintetris --agent hand --limit-ms 1000":   "--limit-ms needs --plugin",
-	} {
-		status, _, errs := agents(ctx, line)
-		require.Equal(t, 2, status, line)
-		require.Contains(t, errs, want, line)
-	}
+	})
 }
 
 // TestWatchALibrary shows and records a game of a library: the record replays to the same result.
@@ -119,8 +112,7 @@ func TestWatchALibrary(t *testing.T) {
 	slow := solver(t, "../../contest/library/testdata/misbehave.c")
 	status, out, errs = agents(t.Context(), "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
 	require.Zero(t, status, errs)
-	var got library.Report
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
+	got := decoded[library.Report](t, out)
 	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
 	require.Greater(t, got.Games[0].MeanMS, 10.0)
 }

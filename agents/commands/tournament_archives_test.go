@@ -2,6 +2,7 @@ package commands
 
 import (
 	"archive/zip"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -59,6 +60,21 @@ var archives = []packed{
 	{"lua", []string{"bot.lua", dropLua}},
 }
 
+// zipOf returns a zip archive of files, given as names and texts in turn.
+func zipOf(t *testing.T, files ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for k := 0; k < len(files); k += 2 {
+		w, err := z.Create(files[k])
+		require.NoError(t, err)
+		_, err = w.Write([]byte(files[k+1]))
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	return b.String()
+}
+
 // TestTournamentOfArchives: what authors pack enters and plays a game without a fault. The long tests play all of which
 // the tools are here.
 func TestTournamentOfArchives(t *testing.T) {
@@ -71,17 +87,7 @@ func TestTournamentOfArchives(t *testing.T) {
 			t.Logf("%s is not here", a.tool)
 			continue
 		}
-		f, err := os.Create(filepath.Join(dir, string(rune('a'+k))+" "+a.tool+".zip"))
-		require.NoError(t, err)
-		z := zip.NewWriter(f)
-		for k := 0; k < len(a.files); k += 2 {
-			w, err := z.Create(a.files[k])
-			require.NoError(t, err)
-			_, err = w.Write([]byte(a.files[k+1]))
-			require.NoError(t, err)
-		}
-		require.NoError(t, z.Close())
-		require.NoError(t, f.Close())
+		writeFiles(t, dir, map[string]string{string(rune('a'+k)) + " " + a.tool + ".zip": zipOf(t, a.files...)})
 		entered++
 	}
 	r := playTournament(t, "--dir", dir, "--out", filepath.Join(t.TempDir(), "out"), "--format", "swiss", "--rounds", "1",

@@ -1,9 +1,7 @@
 package commands
 
 import (
-	"archive/zip"
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -54,21 +52,6 @@ func hostileEntrants(t *testing.T, subs, outside, nap string) (names []string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return names
-}
-
-// zipOf returns a zip archive of files, given as names and texts in turn.
-func zipOf(t *testing.T, files ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for k := 0; k < len(files); k += 2 {
-		w, err := z.Create(files[k])
-		require.NoError(t, err)
-		_, err = w.Write([]byte(files[k+1]))
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	return b.String()
 }
 
 // TestHostileTournament: a tournament with sixteen hostile entrants and four honest ones ends by itself. The games of
@@ -140,8 +123,7 @@ func honestGames(t *testing.T, out string) (lines []string) {
 	require.NoError(t, err)
 	defer f.Close()
 	for in := bufio.NewScanner(f); in.Scan(); {
-		var p match.Played
-		require.NoError(t, json.Unmarshal(in.Bytes(), &p))
+		p := decoded[match.Played](t, in.Text())
 		if p.Seats[0] >= len(honest) || p.Seats[1] >= len(honest) {
 			continue
 		}
