@@ -22,24 +22,12 @@ import (
 	"blockyard/agents/contest/dropblox/teams"
 )
 
-// attacked serves a contest on a port of this machine until the test ends.
+// attacked is open with a clock of a minute. It returns the server's address.
 func attacked(t *testing.T, c Config) (s *Server, address string) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	if c.Teams == nil {
-		c.Teams = guard()
-	}
 	c.Clock = time.Minute
-	s = newServer(c)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l) }()
-	t.Cleanup(func() {
-		cancel()
-		require.NoError(t, <-ended)
-	})
-	return s, l.Addr().String()
+	s, url, _ := open(t, c)
+	return s, strings.TrimPrefix(url, "http://")
 }
 
 // post posts a request on a connection of its own and returns the status, the header and the reply.

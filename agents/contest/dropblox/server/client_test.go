@@ -37,24 +37,6 @@ func client(url string, who [2]string) *dropblox.Contest {
 	return dropblox.NewContest(url, dropblox.Config{Team: who[0], Password: who[1]})
 }
 
-// open serves a contest on a port of this machine until the test ends.
-func open(t *testing.T, c Config) (*Server, string, func()) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	c.Teams = guard()
-	s := newServer(c)
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l) }()
-	stop := sync.OnceFunc(func() {
-		cancel()
-		require.NoError(t, <-ended)
-	})
-	t.Cleanup(stop)
-	return s, "http://" + l.Addr().String(), stop
-}
-
 // Two teams with programs of their own play a round at the same time. Their own histories
 // and the server's hold the same states and moves.
 func TestTwoTeamsCompete(t *testing.T) {

@@ -3,8 +3,10 @@ package server
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -72,6 +74,24 @@ func newHall(t *testing.T, c Config) *hall {
 		return h.at
 	}
 	return h
+}
+
+// open serves a contest on a port of this machine until the test ends.
+func open(t *testing.T, c Config) (*Server, string, func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c.Teams = cmp.Or(c.Teams, guard())
+	s := newServer(c)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Serve(ctx, l) }()
+	stop := sync.OnceFunc(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+	t.Cleanup(stop)
+	return s, "http://" + l.Addr().String(), stop
 }
 
 // pass lets time pass.
