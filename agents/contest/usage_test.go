@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -208,19 +207,4 @@ func TestAGameThatCannotBeTimedEnds(t *testing.T) {
 	require.ErrorIs(t, err, ErrStalled)
 	require.Zero(t, tallies[0].Timeouts)
 	require.True(t, slices.Contains(said, Time))
-}
-
-// BenchmarkReading is what measuring a bot costs twice a move.
-func BenchmarkReading(b *testing.B) {
-	p, err := Program{Argv: []string{"/bin/sh", "-c", "read x"}, Cage: Trusted}.Start(nil)
-	require.NoError(b, err)
-	defer p.Close()
-	var from, to syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &from))
-	for b.Loop() {
-		p.child.read()
-	}
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &to))
-	used := to.Utime.Nano() + to.Stime.Nano() - from.Utime.Nano() - from.Stime.Nano()
-	b.ReportMetric(float64(used)/float64(b.N)/1000, "CPU-µs/op")
 }
