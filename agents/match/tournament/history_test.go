@@ -259,15 +259,3 @@ func BenchmarkLargeLeague(b *testing.B) {
 		b.ReportMetric(float64(info.Size()), "bytes:"+name)
 	}
 }
-
-// BenchmarkNextPairs chooses the next games of such a league, one for each of eight workers.
-func BenchmarkNextPairs(b *testing.B) {
-	l := &League{Tournament: large()}
-	l.Workers = 8
-	for _, e := range l.Entrants {
-		e.into = "ready"
-	}
-	for b.Loop() {
-		l.games()
-	}
-}
