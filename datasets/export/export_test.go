@@ -328,17 +328,3 @@ func TestSpoiltRecords(t *testing.T) {
 		s.Discard()
 	}
 }
-
-func BenchmarkShards(b *testing.B) {
-	g := games.All[0]
-	file, _ := recorded(b, g, 20)
-	b.ReportAllocs()
-	rows := int64(0)
-	for b.Loop() {
-		s, err := NewShards(b.TempDir(), g, 1<<20)
-		require.NoError(b, err)
-		rows += walk(b, g, file, s).Rows
-		require.NoError(b, s.Close(nil))
-	}
-	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
-}
