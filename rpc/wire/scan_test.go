@@ -251,29 +251,3 @@ func TestParamsAreChecked(t *testing.T) {
 	require.NoError(t, f.Options(9, &o))
 	require.Equal(t, BadParams, code(f.Most(6)))
 }
-
-func BenchmarkReadStep(b *testing.B) {
-	request := appendStep(nil, 1, 1, make([]byte, 2*8192))
-	stream := &repeat{b: request}
-	r := NewReader(stream)
-	r.Limit = func([]byte) int { return 64 << 10 }
-	var f Frame
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := r.Next(&f); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// repeat is a stream of one message again and again, a message a read.
-type repeat struct {
-	b  []byte
-	at int
-}
-
-func (r *repeat) Read(p []byte) (int, error) {
-	n := copy(p, r.b[r.at:])
-	r.at = (r.at + n) % len(r.b)
-	return n, nil
-}
