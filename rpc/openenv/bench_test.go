@@ -15,33 +15,6 @@ import (
 	"blockyard/rpc/session/limits"
 )
 
-// BenchmarkStep is a step of a session and its answer, without the WebSocket.
-func BenchmarkStep(b *testing.B) {
-	for _, game := range []string{"blockbattle", "blocking"} {
-		b.Run(game, func(b *testing.B) {
-			w := start(b, game, server.Config{}, nil)
-			p, err := w.newSession(nil)
-			require.NoError(b, err)
-			c := socket{srv: w.Server, session: p}
-			r, err := p.reset(resetOptions{})
-			require.NoError(b, err)
-			b.ReportAllocs()
-			b.ResetTimer()
-			for n := range b.N {
-				if r.Done {
-					r, err = p.reset(resetOptions{})
-				} else {
-					r, err = p.play(r.Observation.LegalMoves[n%len(r.Observation.LegalMoves)])
-				}
-				if err == nil {
-					err = c.encode(reply{"observation", r})
-				}
-				require.NoError(b, err)
-			}
-		})
-	}
-}
-
 // BenchmarkSessions is five steps in each of 64 sessions over WebSockets, on a server in this process, or on the one at
 // the address OPENENV_URL: rpc/bench/openenv_speed.py compares servers by it.
 func BenchmarkSessions(b *testing.B) {

@@ -1,6 +1,7 @@
 package openenv
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -149,7 +150,7 @@ func TestBranchesAreLimited(t *testing.T) {
 		arguments := map[string]any{"state": forged}
 		_, failed = other.use("restore", arguments)
 		require.NotEmpty(t, failed, forged)
-		kind, _ := other.send(fmt.Sprintf(`{"type": "reset", "data": {"state": %q, "seed": 1}}`, cmpOr(forged, "none")))
+		kind, _ := other.send(fmt.Sprintf(`{"type": "reset", "data": {"state": %q, "seed": 1}}`, cmp.Or(forged, "none")))
 		require.Equal(t, "error", kind)
 	}
 	_, failed = other.use("play", map[string]any{"branch": branches[0], "move": "r0 x0"})
@@ -172,13 +173,6 @@ func TestBranchesAreLimited(t *testing.T) {
 	require.Len(t, nested, 1)
 	require.NoError(t, p.CloseNow())
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 1 }, patience, 1e6)
-}
-
-func cmpOr(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
 }
 
 // A step may name a branch, and a branch is an episode over HTTP and for a WebSocket of its own.
