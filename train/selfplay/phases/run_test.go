@@ -114,30 +114,6 @@ func TestSameSeedSameRun(t *testing.T) {
 	}
 }
 
-// A run that is stopped after any step or gate, saved and resumed ends where it would have.
-func TestResumeLosesNothing(t *testing.T) {
-	for _, c := range []Config{small(5), backed(5), opposed(5)} {
-		whole := open(t, c, 1)
-		require.NoError(t, whole.Go(context.Background(), nil))
-		path := filepath.Join(t.TempDir(), "state")
-		r := open(t, c, 1)
-		parts := 0
-		for !r.Done() {
-			ctx, cancel := context.WithCancel(context.Background())
-			require.NoError(t, r.Go(ctx, func(bool) error { cancel(); return nil }))
-			cancel()
-			require.NoError(t, r.Save(path))
-			var err error
-			r, err = selfplay.Resume(games.BlockBattle, path, new(Config), 2)
-			require.NoError(t, err)
-			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
-			parts++
-		}
-		require.Equal(t, whole.Counts.Iterations+whole.Counts.Gated, parts)
-		requireSame(t, whole, r)
-	}
-}
-
 // An ending is a context that ends when it has been asked a number of times.
 type ending struct {
 	context.Context
@@ -151,28 +127,46 @@ func (e *ending) Err() error {
 	return nil
 }
 
-// A run that is stopped in the middle of a rollout, saved and resumed ends where it would have.
+// A run that is stopped after every step and gate, saved and resumed ends where it would have.
+func TestResumeLosesNothing(t *testing.T) {
+	stopping(t, func(r *selfplay.Run, _ int) error {
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		return r.Go(ctx, func(bool) error { cancel(); return nil })
+	}, func(whole *selfplay.Run, parts, cut int) {
+		require.Equal(t, whole.Counts.Iterations+whole.Counts.Gated, parts)
+	})
+}
+
+// So does one that is stopped in the middle of rollouts.
 func TestStopInARolloutLosesNothing(t *testing.T) {
+	stopping(t, func(r *selfplay.Run, part int) error {
+		return r.Go(&ending{context.Background(), 25 + 50*part}, nil)
+	}, func(_ *selfplay.Run, _, cut int) { require.Positive(t, cut) })
+}
+
+// stopping plays runs in parts. In the end it tells how many there were, and how many of them ended in a rollout.
+func stopping(t *testing.T, play func(r *selfplay.Run, part int) error, told func(whole *selfplay.Run, parts, cut int)) {
 	for _, c := range []Config{small(5), backed(5), opposed(5)} {
 		whole := open(t, c, 1)
 		require.NoError(t, whole.Go(context.Background(), nil))
 		path := filepath.Join(t.TempDir(), "state")
 		r := open(t, c, 1)
-		cut := 0 // rollouts
-		for steps := 25; !r.Done(); steps += 50 {
+		parts, cut := 0, 0
+		for ; !r.Done(); parts++ {
 			before, gates := r.Counts, r.Counts.Gated
-			require.NoError(t, r.Go(&ending{context.Background(), steps}, nil))
+			require.NoError(t, play(r, parts))
 			if r.Counts.Gated == gates && r.Counts.Iterations == before.Iterations {
 				cut++
 				require.Equal(t, before, r.Counts)
 			}
 			require.NoError(t, r.Save(path))
 			var err error
-			r, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1)
+			r, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1+parts%2)
 			require.NoError(t, err)
 			defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
 		}
-		require.Positive(t, cut)
+		told(whole, parts, cut)
 		requireSame(t, whole, r)
 	}
 }
