@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, copied, pairs, random_actions
+from conftest import GAME, MODES, Server, copied, pairs, random_actions, shorten
 from mortal import dying, mortals
 from test_checkpoint import go_on, same
 
@@ -230,15 +230,20 @@ def test_weights_move_too(server: Server, two, tmp_path):
     assert play(two[0].restart, address=two[0].address, heal=True, snapshot_every=4) == want
 
 
+def hang(server, env):
+    """Stop the server of an environment, which waits for that one only briefly from now on."""
+    server.process.send_signal(signal.SIGSTOP)
+    shorten(env.client.connection, 1)
+
+
 def test_a_server_that_hangs(server: Server, two, caplog):
     """A server that is stopped is left for another one after the timeout."""
     a, b = two
     with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
         want = played(env, 20)[0]
-    options = {"seed": 1, "heal": True, "timeout": 3, "transport": "socket"}
+    options = {"seed": 1, "heal": True, "transport": "socket"}
     with blockyard.make_vec(GAME, N, address=[a.address, b.address], **options) as env:
-        stop = {7: lambda: a.process.send_signal(signal.SIGSTOP)}
-        assert played(env, 20, stop)[0] == want
+        assert played(env, 20, {7: lambda: hang(a, env)})[0] == want
     assert losses(caplog) == 1
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import signal
 
 import numpy as np
 import pytest
 from conftest import Server, pairs
 from mortal import dying, mortals
 from test_checkpoint import digest
-from test_healing import WAYS, losses
+from test_healing import WAYS, hang, losses
 from test_pool import choose, entries
 
 import blockyard
@@ -159,9 +158,8 @@ def test_a_server_that_hangs(server: Server, two, caplog):
     with blockyard.BlockPool("TetrisDuel-v0", N, 3, seed=3, address=server.unix) as pool:
         want = played(pool, 20)
     where = [a.address, b.address]
-    with blockyard.BlockPool("TetrisDuel-v0", N, 3, seed=3, address=where, heal=True, timeout=4) as pool:
-        stop = {9: lambda: b.process.send_signal(signal.SIGSTOP)}
-        assert played(pool, 20, stop, 1) == want
+    with blockyard.BlockPool("TetrisDuel-v0", N, 3, seed=3, address=where, heal=True) as pool:
+        assert played(pool, 20, {9: lambda: hang(b, pool.envs[1])}, 1) == want
     assert losses(caplog) >= 1
 
 
