@@ -269,14 +269,3 @@ func TestMinimaxAllocatesNothing(t *testing.T) {
 		_, _ = m.Act(context.Background(), view, 0)
 	}))
 }
-
-// The time of a decision in the opening of the duel.
-func BenchmarkMinimax(b *testing.B) {
-	s, view := tetrisduel.Game.New(2), tetrisduel.Game.New(2)
-	s.Reset(1)
-	m := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 12)
-	for b.Loop() {
-		view.CopyFrom(s)
-		_, _ = m.Act(context.Background(), view, 0)
-	}
-}

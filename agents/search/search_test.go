@@ -123,27 +123,6 @@ func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	}
 }
 
-func TestFarLossIsBetterThanNearOne(t *testing.T) {
-	g := blockbattle.Game
-	e := tidy{}
-	seen := 0
-	for i, s := range positions(t, 400) {
-		seat := i % 2
-		one, two := NewGreedy(g, e), NewTwoPly(g, e)
-		act(t, one, s, seat)
-		act(t, two, s, seat)
-		if one.Value() > -Limit && two.Value() < -Limit {
-			seen++
-			require.Equal(t, -Win+2, two.Value(), "lost at the second ply")
-		}
-		if one.Value() < -Limit {
-			require.Equal(t, -Win+1, one.Value())
-			require.Equal(t, -Win+1, two.Value(), "every choice loses at once")
-		}
-	}
-	require.NotZero(t, seen)
-}
-
 func TestExpectimaxKeepsToItsWidth(t *testing.T) {
 	g := blockbattle.Game
 	e := hashed{levels: 1 << 20}
