@@ -46,7 +46,8 @@ func TestTheKeyOfWorkersIsBounded(t *testing.T) {
 	require.NoError(t, s.Close(true))
 }
 
-// With that key a worker joins, reads objects, plays, sends large results and leaves, and the status can be asked for.
+// With that key a worker joins, reads objects, plays, sends results that are too large for a message as objects, which are
+// removed when they were taken, and leaves, and the status can be asked for.
 func TestTheKeyOfWorkersSuffices(t *testing.T) {
 	site := newSite(t)
 	nc := asWorker(t, site)
@@ -89,6 +90,10 @@ func TestTheKeyOfWorkersSuffices(t *testing.T) {
 	all, _, err := Ask(t.Context(), nc)
 	require.NoError(t, err)
 	require.Len(t, all, 1)
+	require.Eventually(t, func() bool {
+		_, err := s.Objects.Get(t.Context(), ObjectName(data[1:]))
+		return errors.Is(err, ErrNoObject)
+	}, long, time.Millisecond)
 	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
 	require.NoError(t, nc.LastError())

@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -161,28 +160,6 @@ func TestJobs(t *testing.T) {
 	require.Equal(t, "lost", rows[1].Name)
 	require.Zero(t, rows[1].Games)
 	require.Equal(t, [3]int{6, 6, 15}, [3]int{rows[0].Tasks, rows[0].Games, rows[0].Moves})
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
-}
-
-// A result that is too large for a message travels as an object, which is removed when it was taken.
-func TestLargeResult(t *testing.T) {
-	site := newSite(t)
-	s := serve(t, site, squares("run", DefaultLimits), Options{})
-	large := bytes.Repeat([]byte("1234567890"), LargeResult/5)
-	left := work(t, site, "large", func(context.Context, json.RawMessage) (*Result, error) { return &Result{Data: large}, nil })
-	done := make(chan struct{})
-	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Done: func() { close(done) }, Take: func(r *Result) error {
-		if !bytes.Equal(large, r.Data) {
-			return errors.New("other bytes")
-		}
-		return nil
-	}}))
-	<-done
-	require.Eventually(t, func() bool {
-		_, err := s.Objects.Get(t.Context(), ObjectName(large))
-		return errors.Is(err, ErrNoObject)
-	}, long, time.Millisecond)
 	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
 }
