@@ -17,7 +17,6 @@ import (
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 )
 
@@ -116,34 +115,4 @@ func TestTaskThatFails(t *testing.T) {
 	require.NoError(t, l.Close(true))
 	require.NoError(t, <-ended)
 	require.Contains(t, log.String(), "a job failed")
-}
-
-// A task of a worker that dies without a word goes to another one, and one that the queue has lost is published again.
-func TestLostTasks(t *testing.T) {
-	s := newSite(t)
-	alone, together := newRun(t, small()), newRun(t, small())
-	require.NoError(t, alone.Step())
-	l := s.learner(t, together, t.TempDir())
-	played := make(chan error, 1)
-	go func() { played <- together.Step() }()
-	js, err := jetstream.New(s.connect(t))
-	require.NoError(t, err)
-	queue, err := js.Consumer(t.Context(), "blockyard-"+l.Run()+"-1-tasks", "workers")
-	require.NoError(t, err)
-	var taken []jetstream.Msg
-	for len(taken) < 6 { // a worker that takes all tasks: one it destroys, the others it keeps
-		msg, err := queue.Next(jetstream.FetchMaxWait(long))
-		require.NoError(t, err)
-		taken = append(taken, msg)
-	}
-	require.NoError(t, taken[0].Term())
-	s.work(t, t.Context(), "heir")
-	select {
-	case err := <-played:
-		require.NoError(t, err)
-	case <-time.After(long):
-		t.Fatalf("the rollout does not end: %+v", l.Status())
-	}
-	require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
-	require.NoError(t, l.Close(true))
 }
