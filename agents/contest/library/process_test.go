@@ -69,19 +69,23 @@ func testFaults(t *testing.T) {
 		"crash":    "SIGSEGV: segmentation violation",
 		"abort":    "SIGABRT: abort",
 		"exit":     "exit status 7 in wt_update",
-		"hang":     "hung in wt_update for 2s",
-		"fork":     "hung in wt_update for 2s",
+		"hang":     "hung in wt_update for 200ms",
+		"fork":     "hung in wt_update for 200ms",
 		"close":    "process",
 		"scribble": "invalid answer from the library's process",
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			p := player(t, how)
-			for seed := uint64(1); seed <= 2; seed++ {
-				require.NoError(t, p.open(t.Context()))
-				if strings.HasPrefix(want, "hung") {
-					p.process.config.Patience = 2 * time.Second
+			if strings.HasPrefix(want, "hung") {
+				p.Each = func(_ context.Context, e *wintetris.Engine, _ wintetris.Bits, _ time.Duration) error {
+					if e.Ticks == 8 { // the next call is the one
+						p.process.config.Patience = 200 * time.Millisecond
+					}
+					return nil
 				}
+			}
+			for seed := uint64(1); seed <= 2; seed++ {
 				r, err := p.Play(context.Background(), seed)
 				require.NoError(t, err)
 				require.Equal(t, "fault", r.End, "%+v", r)
