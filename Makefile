@@ -231,8 +231,8 @@ release: $(VENV)/test ## everything of VERSION, built twice, compared, installed
 	@$(PY) -m pip install --quiet cyclonedx-bom hatchling twine ziglang
 	GO=$(GO) .ci/release $(VERSION) --python $(abspath $(PY)) $(if $(PLATFORMS),--platforms $(PLATFORMS))
 
-reproduce: ## write the tables of figures from rpc/bench/figures.jsonl; ONLY=NAME measures again, FIGURE enters it, CHECK=1 compares
-	@$(PYTHON) rpc/bench/reproduce.py $(if $(CHECK),--check) $(if $(ONLY),--only $(ONLY)) $(if $(FIGURE),--figure '$(FIGURE)')
+reproduce: ## measure the figures that are older than their code, and write the tables; ONLY=NAME some, FIGURE enters one, CHECK=1 compares
+	@$(PYTHON) rpc/bench/reproduce.py $(if $(CHECK),--check,$(if $(ONLY),--only $(ONLY),--old)) $(if $(FIGURE),--figure '$(FIGURE)')
 
 serve: ## a server on tcp:127.0.0.1:7777
 	$(GO) run ./rpc serve --listen tcp:127.0.0.1:7777

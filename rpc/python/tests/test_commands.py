@@ -236,8 +236,9 @@ def test_demo():
     """It trains a policy, says how strong that is, and shows a whole game of it."""
     done = ran("demo", "--seconds", "2")
     assert done.returncode == 0, done.stderr
-    assert re.search(r"gate 1 of 4: .* vs hand \d", done.stderr)
+    assert re.search(r"gate \d of 4: .* vs hand \d", done.stderr)
     assert "round 1 " in done.stdout
+    assert done.stdout.endswith("keeps one, in runs/blockbattle.\n")
     assert re.search(
         r"seat 1 .* result .* learned:ply=1,weights=.*\nseat 2 .* random\nblockbattle, seed 1", done.stdout
     )

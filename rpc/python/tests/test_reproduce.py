@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -66,17 +67,47 @@ def test_figures_are_written_as_the_tables_have_them():
     assert said == ["mean rank 1.76 (1.59 to 1.94), baselines 1.97; 90 games"]
 
 
-def test_a_figure_keeps_its_command_and_gets_the_commit(monkeypatch):
-    row = {**ROWS[0], "cells": ["a", "1"], "command": "make bench-python", "commit": "0", "needs": []}
-    with pytest.raises(ValueError, match="make bench-python"):
+def test_a_figure_keeps_its_command_and_gets_the_commit():
+    row = {**ROWS[0], "cells": ["a", "1"], "command": "echo 2.0 us", "commit": "0", "needs": []}
+    with pytest.raises(ValueError, match=r"enter the figure with --figure; the command printed\n2.0 us"):
         script.measure(row, TABLE, None, {})
     script.measure(row, TABLE, ["2"], {})
     assert row["cells"] == ["a", "2"]
     assert row["commit"] != "0"
     score = {"value": 0.5, "low": 0.4, "high": 0.6}
-    said = {"go run ./agents arena x": {"seats": 2, "games": 2, "meetings": [{"score": score}]}}
-    script.measure({**row, "command": "go run ./agents arena x"}, TABLE, None, said)
+    said = json.dumps({"seats": 2, "games": 2, "meetings": [{"score": score}]})
+    known = {"go run ./agents arena x": ([], said)}
+    script.measure({**row, "command": "go run ./agents arena x"}, TABLE, None, known)
     assert row["cells"][1] == "50.0 % (40.0 to 60.0), 2 games"
+
+
+def test_a_command_is_run_whole_and_its_score_is_read():
+    row = {**ROWS[0], "cells": ["a", "won 1.0 % (0.5 to 2) of 7 games"], "commit": "0", "needs": []}
+    train = "touch $RUN/net; echo 'gate 1 of 3: 2 games  kept'; echo 'gate 2 of 3: no' >&2"
+    said = "echo 'at first 9 % (8 to 10)'; echo 'against x: 60.5 % (55 to 66) of 7'"
+    three = {**TABLE, "columns": ["what", "CPU", "gate", "figure"], "figures": [1, 2, 3]}
+    longer = {**row, "cells": ["a", "1 s", "0 of 3", row["cells"][1]], "command": f"{train} && ls $RUN/net && {said}"}
+    script.measure(longer, three, None, {})
+    assert longer["cells"][2:] == ["1 of 3", "won 60.5 % (55 to 66) of 7 games"]
+    assert longer["cells"][1].endswith(" s")
+    known = {}
+    script.measure({**row, "command": said}, TABLE, None, known)
+    assert row["cells"][1] == "won 60.5 % (55 to 66) of 7 games"
+    assert list(known) == [said]
+
+
+def test_comments_of_a_program_change_no_figure():
+    program = 'async def g():\n    pass\n\nclass A:\n    def f(self):\n        return "x"\n'
+    said = program.replace("pass\n", "pass  # why\n").replace("class A:\n", 'class A:\n    """What."""\n\n')
+    assert script.statements('"""Why."""\n' + said) == script.statements(program)
+    assert script.statements(program.replace('"x"', '"y"')) != script.statements(program)
+
+
+def test_a_figure_older_than_its_code_and_this_version_is_an_error(monkeypatch):
+    answers = {"log": "v\n", "merge-base": ""}
+    monkeypatch.setattr(script, "git", lambda *words: None if "new" in words else answers[words[0]])
+    assert script.released("old")
+    assert not script.released("new")
 
 
 def test_commands_of_matches_are_those_that_the_tables_show():

@@ -29,10 +29,12 @@ def run(args: argparse.Namespace) -> int:
     with TemporaryDirectory() as folder:
         made, seed = Path(folder, "run"), f"--seed={args.seed}"
         trained = f'learned:ply=1,weights="{made / "best.safetensors"}"'
-        return (
+        status = (
             _command("selfplay", f"--for={args.seconds}s", f"--out={made}", "--workers=0", seed, *GATES)
             or _command("play", f"--a={trained}", f"--b={args.opponent}", "--show", seed)
         )  # fmt: skip
+    print("\nThe network is gone now; `blockyard selfplay blockbattle` keeps one, in runs/blockbattle.")
+    return status
 
 
 def _command(name: str, *flags: str) -> int:
