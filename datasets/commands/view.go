@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ type viewCmd struct {
 	Live  string `needs:"web" help:"${view_live}" placeholder:"HOST:PORT"`
 	Token string `needs:"live" help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
 
-	HTML string `name:"html" xor:"way" help:"Write one game as a page that needs no server." placeholder:"FILE"`
+	HTML string `name:"html" xor:"way" help:"Write one game as a page that needs no server; print which it is, as JSON." placeholder:"FILE"`
 
 	bounds `needs:"!web !html"`
 }
@@ -76,7 +77,15 @@ func (c *viewCmd) Run(std *program.Console) error {
 	}
 	ctx := context.Background()
 	if c.HTML != "" {
-		return disk.Write(c.HTML, 0o644, func(w io.Writer) error { return viewer.WriteHTML(ctx, w, path, n) })
+		var shown *viewer.Shown
+		err := disk.Write(c.HTML, 0o644, func(w io.Writer) (err error) {
+			shown, err = viewer.WriteHTML(ctx, w, path, n)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return json.NewEncoder(std.Out).Encode(shown)
 	}
 	rec, _, err := viewer.ReadGame(ctx, path, n, c.MaxBytes)
 	if rec == nil {

@@ -61,7 +61,8 @@ func TestLog(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, rec.Choices)
 	var page strings.Builder
-	require.NoError(t, WriteHTML(context.Background(), &page, path, 1))
+	_, err = WriteHTML(context.Background(), &page, path, 1)
+	require.NoError(t, err)
 
 	path = filepath.Join(dir, "other.log")
 	_, _, err = ReadGame(t.Context(), path, 1, 0)

@@ -56,6 +56,9 @@ func (s *Site) places() (paths []string, fragment string, err error) {
 				return nil, "", err
 			}
 		}
+		if n < 0 {
+			return nil, "", fmt.Errorf("%s: with --web, want a number from 1", game)
+		}
 		if path == "-" {
 			return nil, "", errors.New("standard input cannot be shown in a browser: save it to a file first")
 		}
@@ -68,14 +71,14 @@ func (s *Site) places() (paths []string, fragment string, err error) {
 	return paths, fragment, nil
 }
 
-// FileAndNumber splits "FILE#GAME"; the number of the game is 1 by default.
+// FileAndNumber splits "FILE#GAME"; the number of the game is 1 by default, and -1 for the last.
 func FileAndNumber(game string) (file string, n int, err error) {
 	at := strings.LastIndexByte(game, '#')
 	if at < 0 {
 		return game, 1, nil
 	}
-	if n, err = strconv.Atoi(game[at+1:]); err != nil || n < 1 {
-		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, after #", game)
+	if n, err = strconv.Atoi(game[at+1:]); err != nil || n == 0 {
+		return "", 0, fmt.Errorf("%s: want the number of a game, from 1, or from -1 at the end, after #", game)
 	}
 	return game[:at], n, nil
 }

@@ -19,21 +19,29 @@ import (
 
 const maxStaticFrames = 50_000 // the largest number of frames in a page that holds its game itself
 
-// WriteHTML writes a page with game number, from 1, of a file of records, which needs no server, or fails if ctx ends.
-func WriteHTML(ctx context.Context, w io.Writer, file string, number int) error {
+// A Shown names the game of a page.
+type Shown struct {
+	Number int      `json:"number"` // in its file, from 1
+	Game   string   `json:"game"`
+	Agents []string `json:"agents"` // by seat
+}
+
+// WriteHTML writes a page with game number, from 1 or from -1 at the end, of a file of records, which needs no server,
+// or fails if ctx ends. In a frame that may only run scripts, as in notebooks, the page works too.
+func WriteHTML(ctx context.Context, w io.Writer, file string, number int) (*Shown, error) {
 	e, err := find(ctx, file, number)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	html, err := e.html(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, err = io.WriteString(w, html)
-	return err
+	return &Shown{max(e.number, 1), e.Game, e.Players}, err
 }
 
-// find returns the entry of game number, from 1, of a file.
+// find returns the entry of game number, from 1 or from -1 at the end, of a file.
 func find(ctx context.Context, file string, number int) (*entry, error) {
 	l, err := NewLibrary([]string{file})
 	if err != nil {
@@ -44,17 +52,16 @@ func find(ctx context.Context, file string, number int) (*entry, error) {
 			return nil, err
 		}
 	}
-	at := slices.IndexFunc(l.list(), func(e *entry) bool { return max(e.number, 1) == number })
-	if at < 0 {
-		return nil, fmt.Errorf("%s has no game %d", file, number)
+	listed := l.list()
+	from := number
+	if from < 0 {
+		from += len(listed) + 1
 	}
-	return l.list()[at], nil
-}
-
-// HTML returns the page of WriteHTML for a record called name, also for a frame that may only run scripts, as in
-// notebooks. A record that does not replay, or is very long, is shown as far as possible, with the reason.
-func HTML(ctx context.Context, rec *record.Record, name string) (string, error) {
-	return entryOf(rec, name).html(ctx)
+	at := slices.IndexFunc(listed, func(e *entry) bool { return max(e.number, 1) == from })
+	if at < 0 {
+		return nil, fmt.Errorf("%s has no game %d: it has %d games", file, number, len(listed))
+	}
+	return listed[at], nil
 }
 
 // entryOf is the entry of a record that is in no file. It has no time: the same record is the same page.
@@ -63,6 +70,8 @@ func entryOf(rec *record.Record, id string) *entry {
 		Length: len(rec.Choices), Stopped: rec.Stopped, record: rec}
 }
 
+// html returns the page of WriteHTML. A record that does not replay, or is very long, is shown as far as possible, with
+// the reason.
 func (e *entry) html(ctx context.Context) (string, error) {
 	replay, err := e.replay(ctx)
 	if err != nil {

@@ -48,7 +48,7 @@ func TestRecordPage(t *testing.T) {
 			b.on(t)
 			rec := firstOf(t, file)
 			rec.Agents[0] = `</script><b id="bad">x</b>`
-			doc, err := HTML(context.Background(), rec, "my game #1")
+			doc, err := entryOf(rec, "my game #1").html(context.Background())
 			require.NoError(t, err)
 			require.Less(t, len(doc), 1<<20)
 			path := filepath.Join(dir, name+".html")
@@ -121,10 +121,10 @@ func (b *tab) quietly(holds func() bool) {
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 // TestPageOfARecordHasNoTime: two builds of the documentation site are the same bytes.
 func TestPageOfARecordHasNoTime(t *testing.T) {
-	one, err := HTML(t.Context(), firstOf(t, "../games/blockbattle.jsonl"), "x")
+	one, err := entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())
 	require.NoError(t, err)
 	time.Sleep(2 * time.Millisecond) // a time in milliseconds would differ
-	two, err := HTML(t.Context(), firstOf(t, "../games/blockbattle.jsonl"), "x")
+	two, err := entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, one, two)
 }
@@ -132,7 +132,7 @@ func TestPageOfARecordHasNoTime(t *testing.T) {
 func TestPageOfBadRecords(t *testing.T) {
 	good := *firstOf(t, "../games/blockbattle.jsonl")
 	replay := func(rec *record.Record) info {
-		doc, err := HTML(context.Background(), rec, "x")
+		doc, err := entryOf(rec, "x").html(context.Background())
 		require.NoError(t, err)
 		_, data, _ := strings.Cut(doc, `id="own" data-game="x">`)
 		data, _, _ = strings.Cut(data, "</script>")
@@ -170,7 +170,7 @@ func TestPageOfBadRecords(t *testing.T) {
 			stop()
 			ctx = done
 		}
-		_, err := HTML(ctx, &rec, "x")
+		_, err := entryOf(&rec, "x").html(ctx)
 		require.ErrorContains(t, err, said)
 	}
 }

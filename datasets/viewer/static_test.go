@@ -22,7 +22,9 @@ func TestStaticPage(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "game.html")
 		f, err := os.Create(path)
 		require.NoError(t, err)
-		require.NoError(t, WriteHTML(t.Context(), f, game.file, 1))
+		shown, err := WriteHTML(t.Context(), f, game.file, -1)
+		require.NoError(t, err)
+		require.Equal(t, 1, shown.Number)
 		require.NoError(t, f.Close())
 		b.Home = "file://" + path
 		b.Forget()
@@ -39,6 +41,10 @@ func TestStaticPage(t *testing.T) {
 }
 
 func TestStaticPageOfNoGame(t *testing.T) {
-	require.ErrorContains(t, WriteHTML(t.Context(), &strings.Builder{}, "testdata/blocking4.jsonl", 2), "has no game 2")
-	require.Error(t, WriteHTML(t.Context(), &strings.Builder{}, "testdata/missing.jsonl", 1))
+	for number, want := range map[int]string{2: "has no game 2: it has 1 games", -2: "has no game -2"} {
+		_, err := WriteHTML(t.Context(), &strings.Builder{}, "testdata/blocking4.jsonl", number)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := WriteHTML(t.Context(), &strings.Builder{}, "testdata/missing.jsonl", 1)
+	require.Error(t, err)
 }

@@ -33,7 +33,7 @@ func ReadGame(ctx context.Context, path string, n int, most int64) (rec *record.
 	case IsHistory(filepath.Dir(path)):
 		return nil, false, fmt.Errorf("%s is a part of the history folder %s: name the folder", path, filepath.Dir(path))
 	}
-	if gamelog.Is(path) {
+	if gamelog.Is(path) || n < 0 {
 		e, err := find(ctx, path, n)
 		if err == nil && e.Error != "" {
 			err = errors.New(e.Error)

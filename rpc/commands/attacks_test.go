@@ -26,7 +26,6 @@ var attacks = map[string]func(*attacker){
 	"stats":         func(a *attacker) { a.send(1000, "stats") },
 	"text":          func(a *attacker) { a.send(20, "text", "blocking", make([]byte, 65_000)) },
 	"parse":         func(a *attacker) { a.bulk("parse", "blocking", map[string]any{"texts": long(1000, 4000)}) },
-	"view":          func(a *attacker) { a.bulk("view", endless()) },
 	"report": func(a *attacker) {
 		games := a.room >> 11
 		a.send(8, "report", "wintetris", map[string]any{"players": []string{"x"}, "scores": make([]byte, 4*games),
@@ -217,15 +216,4 @@ func long(n, size int) (texts []string) {
 		texts = append(texts, strings.Repeat(" ", size))
 	}
 	return texts
-}
-
-// endless is a record with millions of choices.
-func endless() []byte {
-	var b bytes.Buffer
-	b.WriteString(`{"game":"wintetris:tick","rules":1,"seed":1,"agents":["x"],"choices":[0`)
-	for range 4 << 20 {
-		b.WriteString(",0")
-	}
-	b.WriteString(`]}` + "\n")
-	return b.Bytes()
 }

@@ -131,7 +131,6 @@ var methods = map[string]method{
 	"drop_upload":    {1, link.Small, (*session).dropUpload},
 	"report":         {2, link.Bulk, of((*session).report)},
 	"render":         {3, link.Small, with(idle, (*session).render)},
-	"view":           {2, link.Bulk, (*session).view},
 	"stats":          {0, link.Small, (*session).stats},
 	"close":          {1, link.Small, with(anything, (*session).close)},
 }

@@ -1,13 +1,8 @@
 package server
 
 import (
-	"bytes"
-	"errors"
-	"io"
 	"slices"
 
-	"blockyard/datasets/record"
-	"blockyard/datasets/viewer"
 	"blockyard/rpc/session/batch"
 	"blockyard/rpc/session/memory"
 	"blockyard/rpc/session/recorder"
@@ -101,55 +96,4 @@ func (s *session) records(f *wire.Frame, h *handle) error {
 		"count", got.Count, "lines", got.Lines, "waiting", got.Waiting, "recording", !r.Stopped(),
 		"given", memory.Bytes(got.Given), "finished", got.Finished, "dropped", got.Dropped, "interrupted", got.Interrupted,
 	})
-}
-
-// view returns one recorded game, which the client sends, as an HTML document that shows it.
-func (s *session) view(f *wire.Frame) error {
-	lines := f.Bin(0, "record")
-	o := struct {
-		Name string `msgpack:"name"`
-	}{Name: "game"}
-	if err := f.Options(1, &o); err != nil {
-		return err
-	}
-	if !batch.Printable(o.Name) {
-		return badParams("view: name is %.40q, want 1 to %d bytes of text", o.Name, batch.MostName)
-	}
-	// A page being built takes about as much memory as the largest response.
-	if err := s.Memory.Reserve(s.Context, s.srv.c.Limits.MaxReply); err != nil {
-		return err
-	}
-	rec, err := oneRecord(lines)
-	if err != nil {
-		return badParams("view: %v", err)
-	}
-	page, err := viewer.HTML(s.Context, rec, o.Name)
-	switch {
-	case s.Context.Err() != nil:
-		return wire.Errorf(wire.Draining, "view: the session ended")
-	case err != nil:
-		return badParams("view: %v", err)
-	}
-	if err := s.srv.ledger.Fits(len(page)); err != nil {
-		return err
-	}
-	return s.Reply(f.ID, wire.Fields{"game", rec.Game, "agents", rec.Agents, "page", []byte(page)})
-}
-
-func oneRecord(lines []byte) (*record.Record, error) {
-	if len(lines) == 0 || lines[0] != '{' { // not compressed: that would hide how long it is
-		return nil, errors.New("want the lines of one recorded game, as JSON")
-	}
-	r, err := record.NewReader("record", bytes.NewReader(lines))
-	if err != nil {
-		return nil, err
-	}
-	rec, err := r.Read()
-	if err != nil {
-		return nil, err
-	}
-	if _, err := r.Read(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("want one recorded game, got more")
-	}
-	return rec, nil
 }

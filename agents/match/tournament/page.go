@@ -179,7 +179,7 @@ func writeReplay(dir string, number int) error {
 	// The page is written when the tournament is stopped, too.
 	ctx, cancel := context.WithTimeout(context.Background(), replayTime)
 	defer cancel()
-	if viewer.WriteHTML(ctx, &page, record, 1) != nil {
+	if _, err := viewer.WriteHTML(ctx, &page, record, 1); err != nil {
 		return nil // too long; the record can be viewed
 	}
 	return disk.WriteText(replay, 0o644, page.String())

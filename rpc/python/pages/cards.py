@@ -40,7 +40,7 @@ def cards() -> dict[str, str]:
             specs.append(spec)
             shown = movie.frames(client, record)
             made[f"games/{game}.md"] = card(spec, _example(client, spec))
-            made[f"games/{game}-game.html"] = blockyard.view(record, client=client).html
+            made[f"games/{game}-game.html"] = blockyard.view(record).html
             for theme in movie.THEMES:
                 pictures = [picture[theme] for picture in shown]
                 made[f"games/{game}-{theme}.svg"] = movie.movie(pictures, f"A game of {title(game)}")

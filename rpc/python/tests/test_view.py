@@ -45,7 +45,7 @@ def played(server, tmp_path_factory):
 
 
 def test_one_call(server, played, tmp_path):
-    shown = blockyard.view(played, address=server.unix)
+    shown = blockyard.view(played)
     assert (shown.game, shown.agents, shown.name) == ("blockbattle", ("my ppo", "random"), "games.jsonl.gz#1")
     frame = shown._repr_html_()
     assert frame.startswith('<iframe sandbox="allow-scripts" title="games.jsonl.gz#1" srcdoc="')
@@ -64,21 +64,21 @@ def test_which_game(server, played):
     with blockyard.connect(server.unix) as client:
         for index in (0, 1, len(every) - 1, -1, -len(every)):
             number = index % len(every) + 1
-            shown = blockyard.view(str(played), index, client=client, height=300)
+            shown = blockyard.view(str(played), index, height=300)
             assert shown.name == f"games.jsonl.gz#{number}"
             assert "height:300px" in shown._repr_html_()
         assert client.ping() is None
         for index in (len(every), -len(every) - 1):
             with pytest.raises(IndexError, match=f"has {len(every)} games"):
-                blockyard.view(played, index, client=client)
-        assert blockyard.view(every[2], client=client).name == "blockbattle"
+                blockyard.view(played, index)
+        assert blockyard.view(every[2]).name == "blockbattle"
 
 
 def test_a_recording_in_progress(server, tmp_path):
     with blockyard.make_vec(GAME, 8, address=server.unix) as env:
         env.record(tmp_path / "games.jsonl", every=1)
         random_steps(env, 60)
-        assert blockyard.view(env.recording, -1, client=env.client).game == "blockbattle"
+        assert blockyard.view(env.recording, -1).game == "blockbattle"
 
 
 def test_plain_and_incomplete_files(server, played, tmp_path):
@@ -86,31 +86,31 @@ def test_plain_and_incomplete_files(server, played, tmp_path):
     text = gzip.decompress(played.read_bytes())
     path.write_bytes(text[:-10])
     count = len(records(played))
-    assert blockyard.view(path, count - 2, address=server.unix).name == f"games.jsonl#{count - 1}"
+    assert blockyard.view(path, count - 2).name == f"games.jsonl#{count - 1}"
     with pytest.raises(IndexError):
-        blockyard.view(path, count - 1, address=server.unix)
+        blockyard.view(path, count - 1)
     path.write_bytes(text.rstrip())
-    assert blockyard.view(path, -1, address=server.unix).name == f"games.jsonl#{count}"
+    assert blockyard.view(path, -1).name == f"games.jsonl#{count}"
 
 
 def test_what_cannot_be_shown(server, played, tmp_path):
     record = records(played)[0]
     for bad, said in [({"rules": 99}, "version 99"), ({"seats": 5}, "seats"), ({"game": "chess"}, "chess")]:
         with pytest.raises(blockyard.RequestError, match=said):
-            blockyard.view(record | bad, address=server.unix)
+            blockyard.view(record | bad)
     with pytest.raises(FileNotFoundError):
-        blockyard.view(tmp_path / "none.jsonl", address=server.unix)
+        blockyard.view(tmp_path / "none.jsonl")
     with pytest.raises(TypeError, match="want a path, a Recording or a dict, got int"):
-        blockyard.view(7, address=server.unix)
+        blockyard.view(7)
     damaged = tmp_path / "damaged.gz"
     damaged.write_bytes(b"\x1f\x8bnonsense" * 9)
     with pytest.raises(ValueError, match="damaged"):
-        blockyard.view(damaged, address=server.unix)
+        blockyard.view(damaged)
 
 
 def test_names_from_a_record_cannot_run(server, played, tmp_path):
     record = records(played)[0] | {"agents": ["</script><script>document.title='bad'</script>", "<b id='bad'>"]}
-    shown = blockyard.view(record, address=server.unix)
+    shown = blockyard.view(record)
     shown.save(tmp_path / "game.html")
     page = document(tmp_path / "game.html")
     assert "<title>bad</title>" not in page

@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
@@ -28,17 +27,6 @@ def games_in(lines: Iterable[bytes]) -> Iterator[bytes]:
             game = b""
     if _is_game(game):  # whole, but without a line end
         yield game
-
-
-def games_of(path: Path) -> Iterator[bytes]:
-    """Yield the games of a file, plain or compressed; ValueError: it is damaged in the middle."""
-    with path.open("rb") as file, gzip.open(file) if _compressed(file) else file as lines:
-        try:
-            yield from games_in(lines)
-        except EOFError:  # the file ends inside a gzip member
-            return
-        except (zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"the gzip data is damaged: {error}") from None
 
 
 def _compressed(file: BinaryIO) -> bool:

@@ -4,19 +4,15 @@ import html
 import json
 import operator
 import os
-from collections import deque
+import subprocess
+import tempfile
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..formats.records import games_of
-from ..transport.address import Tls
-from ..transport.session import Session
+from ..errors import RequestError, plain
+from ..transport.server import find_server
 from .recording import Recording
-
-_NAME = 200  # bytes of a name on the server
 
 
 class GameView:
@@ -50,27 +46,17 @@ class GameView:
 
 
 def view(
-    record: str | os.PathLike[str] | Recording | Mapping[str, Any],
-    game: int = 0,
-    *,
-    height: int = 640,
-    client: Session | None = None,
-    address: str | None = None,
-    token: str | None = None,
-    tls: Tls = None,
-    timeout: float = 30.0,
+    record: str | os.PathLike[str] | Recording | Mapping[str, Any], game: int = 0, *, height: int = 640
 ) -> GameView:
     """Show a recorded game in a notebook: ``blockyard.view("games.jsonl.gz")``.
 
-    The server replays the game; by default a local one, which is started for that.
+    It needs no server: ``blockyard view --html`` of the program in this package replays the game.
 
     Args:
         record: a file of recorded games, plain or compressed with gzip; a recording, such as ``env.recording``; or one
             record as a dict, as ``json`` reads it.
         game: index of the game in its file, from 0; negative numbers count from the end.
         height: of the player in pixels.
-        client: a session to use.
-        address, token, tls, timeout: of the server to use, as in :func:`blockyard.make_vec`.
 
     Returns:
         What the notebook displays; ``save("game.html")`` writes it to a file.
@@ -78,31 +64,28 @@ def view(
     Raises:
         FileNotFoundError: there is no such file.
         IndexError: the file has fewer games.
-        TypeError, ValueError: the file is damaged, or an argument is malformed.
-        RequestError: the game cannot be replayed; the message says why.
+        TypeError, ValueError: an argument is malformed.
+        RequestError: the file is damaged, or the game cannot be replayed; the message says why.
     """
     if isinstance(record, Recording):
         if record.state == "recording":
             record.flush()
         record = record.path
-    if isinstance(record, Mapping):
-        lines, name = json.dumps(dict(record)).encode() + b"\n", str(record.get("game", "game"))
-    elif isinstance(record, (str, os.PathLike)):
-        lines, name = _game_in(Path(os.fspath(record)), operator.index(game))
-    else:
-        raise TypeError(f"record: want a path, a Recording or a dict, got {type(record).__name__}")
-    kept: AbstractContextManager[Session] | None = client and nullcontext(client)
-    with kept or Session(address, token=token, tls=tls, timeout=timeout) as session:
-        answer = session.connection.call("view", lines, {"name": name})
-    return GameView(answer["game"], tuple(answer["agents"]), name, answer["page"].decode(), operator.index(height))
-
-
-def _game_in(path: Path, index: int) -> tuple[bytes, str]:
-    """Return the lines of a game of a file, and its name: file#n, counted from 1 as ``datasets view`` does."""
-    numbered = enumerate(games_of(path), 1)
-    kept = deque(numbered if index < 0 else islice(numbered, index + 1), max(1, -index))
-    count = kept[-1][0] if kept else 0
-    if count <= index or len(kept) < -index:
-        raise IndexError(f"game {index}: {path} has {count} games")
-    number, lines = kept[0] if index < 0 else kept[-1]
-    return lines, f"{path.name[-_NAME // 4 :]}#{number}"
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder, "game.html")
+        if isinstance(record, Mapping):
+            path, game, name = Path(folder, "games.jsonl"), 0, str(record.get("game"))
+            path.write_text(json.dumps(dict(record)) + "\n")
+        elif isinstance(record, (str, os.PathLike)):
+            path, name = Path(os.fspath(record)), ""
+        else:
+            raise TypeError(f"record: want a path, a Recording or a dict, got {type(record).__name__}")
+        path.stat()  # raises FileNotFoundError
+        number = operator.index(game) + (game >= 0)
+        command = [str(find_server()), "view", "--html", str(page), f"{path.absolute()}#{number}"]
+        done = subprocess.run(command, capture_output=True, encoding="utf-8", check=False)
+        if done.returncode:
+            raise (IndexError if " has no game " in done.stderr else RequestError)(plain(done.stderr.strip()))
+        shown = json.loads(done.stdout)
+        name = name or f"{path.name}#{shown['number']}"
+        return GameView(shown["game"], tuple(shown["agents"]), name, page.read_text("utf-8"), operator.index(height))
