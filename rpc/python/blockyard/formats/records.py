@@ -3,9 +3,9 @@
 import contextlib
 import gzip
 import io
-import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,16 +17,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 
-def games_in(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield games, each the bytes of its lines; an incomplete last game is left out."""
-    game = b""
-    for line in lines:
-        game += line
-        if line.endswith(b"\n") and b'"more":true' not in line:  # as JSON escapes quotes in text, this is the field
-            yield game
-            game = b""
-    if _is_game(game):  # whole, but without a line end
-        yield game
+# One game of several whole ones, which a server sends. As JSON escapes quotes in text, "more" is the field.
+GAME = re.compile(rb'(?:.*"more":true.*\n)*.*\n')
 
 
 def _compressed(file: BinaryIO) -> bool:
@@ -113,11 +105,3 @@ class RecordFile:
         self.close()
         if self.created:
             self.path.unlink(missing_ok=True)
-
-
-def _is_game(line: bytes) -> bool:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and "game" in record and "choices" in record

@@ -1,7 +1,6 @@
 """Recording: the server writes down whole episodes, the client fetches them and keeps them in a file."""
 
 import atexit
-import io
 import os
 import subprocess
 import time
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..errors import BlockyardError, BusyError, plain
-from ..formats.records import RecordFile, games_in
+from ..formats.records import GAME, RecordFile
 from ..transport.over_socket import SocketTransport
 from ..transport.server import find_server
 from .batch import warn_user
@@ -129,7 +128,7 @@ class Recording:
             )
 
     def _write(self, lines: bytes) -> None:
-        games = list(games_in(io.BytesIO(lines)))
+        games = GAME.findall(lines)
         if self._max_games is not None and self.games + len(games) >= self._max_games:
             games = games[: self._max_games - self.games]
             self.state = "max_games"
