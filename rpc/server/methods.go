@@ -155,7 +155,7 @@ func with(need int, answer func(*session, *wire.Frame, *handle) error) func(*ses
 			}
 		}
 		if err := answer(s, f, h); err != nil {
-			return err
+			return blame(f.Method, h, err)
 		}
 		h.showWatched()
 		return nil

@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -173,8 +174,8 @@ func badParams(format string, args ...any) *wire.Error {
 	return wire.Errorf(wire.BadParams, format, args...)
 }
 
-// refusal converts an error of a method for the client. Those of vec that blame neither the request nor an action are
-// failures of agents.
+// refusal converts an error of a method for the client. Those of vec that blame neither the request nor a game, see
+// blame, are failures of agents.
 func refusal(method []byte, err error) *wire.Error {
 	if known, ok := errors.AsType[*wire.Error](err); ok {
 		return known
@@ -183,19 +184,39 @@ func refusal(method []byte, err error) *wire.Error {
 	if errors.Is(err, vec.ErrMisuse) {
 		return badParams("%s: %v", method, err)
 	}
+	return wire.Errorf(wire.Opponent, "%s: %v", method, err)
+}
+
+// blame converts an error about games of a handle for the client, which numbers them from the handle's first.
+func blame(method []byte, h *handle, err error) error {
 	blamed, ok := errors.AsType[*vec.EnvError](err)
 	if !ok {
-		return wire.Errorf(wire.Opponent, "%s: %v", method, err)
+		return err
 	}
-	envs := blamed.Envs[:min(len(blamed.Envs), mostNamed)]
-	switch {
+	envs := make([]int, min(len(blamed.Envs), mostNamed))
+	for k := range envs {
+		envs[k] = int(h.First) + blamed.Envs[k]
+	}
+	code, what, more := wire.Illegal, fmt.Sprintf("%v %d", blamed.Err, blamed.Action), ""
+	switch a := blamed.Action; {
 	case errors.Is(err, vec.ErrNeedsReset):
-		return wire.Errorf(wire.NeedsReset, "%s: %v", method, err).With("envs", envs)
+		code, what = wire.NeedsReset, blamed.Err.Error()
 	case errors.Is(err, vec.ErrAsked):
-		return wire.Errorf(wire.NeedsAnswer, "%s: %v", method, err).With("envs", envs)
+		code, what = wire.NeedsAnswer, blamed.Err.Error()
+	case int(a) < h.Game.Actions:
+		what += fmt.Sprintf(" (%s)", h.Game.Text(a))
+	default:
+		what += fmt.Sprintf(" of %d actions", h.Game.Actions)
 	}
-	return wire.Errorf(wire.Illegal, "%s: %v", method, err).With("envs", envs).
-		With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
+	if n := len(blamed.Envs) - 1; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	method = bytes.TrimSuffix(method, []byte("_slot")) // which step the same
+	if code != wire.Illegal {
+		return wire.Errorf(code, "%s: %s in environment %d%s", method, what, envs[0], more).With("envs", envs)
+	}
+	return wire.Errorf(code, "%s: %s in environment %d, seat %d%s", method, what, envs[0], blamed.Seat, more).
+		With("envs", envs).With("row", blamed.Row).With("seat", blamed.Seat).With("action", int(blamed.Action))
 }
 
 // mostNamed is the largest number of games that an error lists.

@@ -76,12 +76,6 @@ class EnvironmentsError(BlockyardError):
         """Indices of the environments with the error, at most 64."""
         return list(self.data.get("envs", ()))
 
-    def renumber(self, first: int) -> None:
-        """Add first, the index of the server's first environment, to all indices, in the message too."""
-        self.data["envs"] = [first + i for i in self.env_ids]
-        text = re.sub(r"\benvironment (\d+)", lambda m: f"environment {first + int(m[1])}", str(self))
-        self.args = (text, *self.args[1:])
-
 
 class IllegalActionError(EnvironmentsError, ValueError):
     """An action was not legal; no environment was stepped.
@@ -184,24 +178,10 @@ def from_wire(error: object, method: str) -> BlockyardError:
     if not text.startswith(f"{method}:"):
         text = f"{method}: {text}"
     if kind in _ADVICE:
-        text = f"{_reworded(text)}: {_ADVICE[kind]}"
+        text += f": {_ADVICE[kind]}"
     data, retry = error.get("data"), error.get("retry_after_ms")
     data, retry = data if isinstance(data, dict) else None, retry if isinstance(retry, int) else None
     return kind(text, code=code, name=name, data=data, retry_after_ms=retry)
-
-
-def _reworded(text: str) -> str:
-    """Say first what was wrong and then where: "illegal action 208 (r1 x0 y8) in environment 3, seat 0"."""
-    found = re.fullmatch(
-        r"(\w+): vec [\w:]+: environment (\d+)(?:, row \d+, seat (\d+))?: (.*?)(?: \(and (\d+) more environments?\))?",
-        text,
-    )
-    if not found:
-        return text
-    method, env, seat, what, more = found.groups()
-    what = what.replace("illegal action: ", "illegal action ")
-    where = f"environment {env}" + (f", seat {seat}" if seat else "")
-    return f"{method}: {what} in {where}" + (f" and {more} more" if more else "")
 
 
 @contextmanager

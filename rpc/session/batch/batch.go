@@ -168,7 +168,7 @@ func (b *Batch) Awake(method string) error {
 	if b.began {
 		return nil
 	}
-	return wire.Errorf(wire.NeedsReset, "%s: handle %d has not been reset", method, b.ID).With("envs", []int{0})
+	return wire.Errorf(wire.NeedsReset, "%s: handle %d has not been reset", method, b.ID).With("envs", []int{int(b.First)})
 }
 
 // Estimated bytes of a batch without games, of each of its workers besides copies of positions and lists of actions,

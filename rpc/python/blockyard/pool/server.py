@@ -8,7 +8,7 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, EnvironmentsError, ServerTimeoutError
+from ..errors import BlockyardError, ServerTimeoutError
 from ..transport.connection import Future
 from ..transport.healing import LOST, HealingTransport
 from ..vector.env import BlockVectorEnv
@@ -84,8 +84,6 @@ class PoolServer:
             except BlockyardError as failed:
                 if not connection.open or isinstance(failed, self._lost):
                     raise
-                if isinstance(failed, EnvironmentsError):
-                    failed.renumber(self.first)
                 self._arrived(games, refused=True)
                 waits[games] = True
                 refusals.append(failed)

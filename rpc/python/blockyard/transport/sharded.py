@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import EnvironmentsError
 from .address import Address, Tls, Where, look_up
 from .memory import Ids, RolloutBuffer, StepMemory, resized, span
 from .over_socket import Finals, Pause, SocketTransport, T
@@ -81,14 +80,12 @@ class ShardedTransport(SocketTransport):
         """Wait for the step of every server; the first error is raised when all have answered."""
         posted, _, memory = future
         errors = []
-        for one, (shard, lo, _), own, part in zip(posted, self._spans, self._own, self.places(memory), strict=True):
+        for one, shard, own, part in zip(posted, self.shards, self._own, self.places(memory), strict=True):
             try:
                 shard.wait(one)
                 for name, array in own.arrays.items():
                     np.copyto(part.arrays[name], array)
             except Exception as error:  # the answers of the other servers must still be read
-                if isinstance(error, EnvironmentsError):
-                    error.renumber(lo)
                 errors.append(error)
         if errors:
             raise errors[0]
