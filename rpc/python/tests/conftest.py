@@ -6,9 +6,6 @@ import importlib.util
 import json
 import os
 import random
-import socket
-import ssl
-import struct
 import subprocess
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -106,11 +103,7 @@ def shorten(connection: Connection, seconds: float) -> None:
     gone silent.
     """
     connection.timeout = seconds
-    if isinstance(connection._sock, ssl.SSLSocket):
-        connection._sock.settimeout(seconds)
-    else:
-        limit = struct.pack("ll", int(seconds), int(seconds % 1 * 1e6))
-        connection._sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
+    connection._sock.settimeout(seconds)
 
 
 def play(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:

@@ -119,15 +119,18 @@ def test_killed_server_is_gone_at_once():
 
 
 class Waiting:
-    """What a connection polls for answers, which says when it is about to wait."""
+    """The socket of a connection, which says when it is about to wait for an answer."""
 
     def __init__(self, connection) -> None:
-        self._poll, self.waits = connection._readable, threading.Event()
-        connection._readable = self
+        self._sock, self.waits = connection._sock, threading.Event()
+        connection._sock = self
 
-    def poll(self, milliseconds: float):
+    def __getattr__(self, name):
+        return getattr(self._sock, name)
+
+    def recv_into(self, buffer) -> int:
         self.waits.set()
-        return self._poll.poll(milliseconds)
+        return self._sock.recv_into(buffer)
 
 
 def test_killed_while_waiting():

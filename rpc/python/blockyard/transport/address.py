@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import socket
 import ssl
-import struct
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,21 +50,18 @@ class Address:
         return f"{self.kind}:{self.path}{self.host}{f':{self.port}' if self.port else ''}"
 
     def connect(self, timeout: float, tls: Tls = None, patience: float | None = None) -> socket.socket | LibrarySocket:
-        """Return a blocking socket connected to the server.
+        """Return a socket connected to the server.
 
-        The timeout, in seconds, is for connecting, unless patience is given, and for each wait for bytes. The kernel
-        enforces it, so that the socket stays blocking and one call can wait for a whole answer.
+        The timeout, in seconds, is for connecting, unless patience is given, and for each wait for bytes.
         """
         if self.kind == "inproc":
             return LibrarySocket()
         context = tls_context(tls) if self.kind == "tls" else None
         try:
-            sock = self._dial(timeout, timeout if patience is None else patience)
-            if context is None:
-                return sock
+            sock = self._dial(timeout if patience is None else patience)
+            sock.settimeout(timeout)
             with on_error(sock.close):
-                sock.settimeout(timeout)  # with TLS, Python retries when the kernel times out
-                return context.wrap_socket(sock, server_hostname=self.name or self.host)
+                return context.wrap_socket(sock, server_hostname=self.name or self.host) if context else sock
         except ssl.SSLCertVerificationError as error:
             what = f"the certificate of the server at {self} is not trusted: {error.verify_message}"
             raise ServerGoneError(f"{what}; pass tls=PATH of the certificates to trust") from error
@@ -74,7 +69,7 @@ class Address:
             what = f"no server answers at {self}: {error}"
             raise ServerGoneError(f"{what}; start one with `blockyard serve`, or correct address=") from error
 
-    def _dial(self, timeout: float, patience: float) -> socket.socket:
+    def _dial(self, patience: float) -> socket.socket:
         if self.kind == "unix":
             if not hasattr(socket, "AF_UNIX"):
                 raise OSError("this Python has no Unix sockets; let the server listen on tcp:127.0.0.1:PORT")
@@ -83,16 +78,9 @@ class Address:
                 sock.connect(self.path)
         else:
             sock = socket.create_connection((self.host, self.port), patience)
-            sock.settimeout(None)
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             sock.setsockopt(socket.SOL_SOCKET, option, _BUFFER)
-        if sys.platform == "win32":  # whose kernel takes the timeout in another form
-            sock.settimeout(timeout)
-            return sock
-        limit = struct.pack("ll", int(timeout), int(timeout % 1 * 1e6))
-        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
-            sock.setsockopt(socket.SOL_SOCKET, option, limit)
         return sock
 
 

@@ -8,7 +8,6 @@ straight into the caller's memory, if that is one piece. With shared memory only
 import itertools
 import os
 import secrets
-import select
 import socket
 import ssl
 import struct
@@ -26,10 +25,8 @@ from .memory import HEAD, StepMemory
 
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
 _NOSIGNAL = getattr(socket, "MSG_NOSIGNAL", 0)
-_WAITALL = getattr(socket, "MSG_WAITALL", 0)
-_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
 _NOTHING = 0xC1  # in the first byte of a buffer: nothing was received; no message begins with it
-_WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole or not at all
+_WHOLE = 1 << 16  # bytes: a request that is no longer is sent as a whole, as a rule, or not at all
 _CHUNK = 1 << 20
 _SMALL = 4096  # bytes, more than the message of an error has
 
@@ -78,15 +75,7 @@ class Connection:
         self.max_message = 1 << 30  # bytes; a longer request is refused here: the server would close the connection
         self.dropped: list[Callable[[], None]] = []  # free what nobody refers to any more, in the next call
         self._sock: Any = address.connect(timeout, tls, patience)
-        # With TLS, on Windows and in this process, there are no flags, and a timeout of the socket's own.
-        plain = hasattr(self._sock, "recvmsg_into") and not isinstance(self._sock, ssl.SSLSocket)
-        self._nosignal, self._waitall = (_NOSIGNAL, _WAITALL) if plain else (0, 0)
-        # The kernel's timeout begins anew with each signal, that of a poll does not.
-        self._readable = self._writable = None  # type: Any
-        if plain and hasattr(select, "poll"):
-            self._readable, self._writable = select.poll(), select.poll()
-            self._readable.register(self._sock, select.POLLIN)
-            self._writable.register(self._sock, select.POLLOUT)
+        self._flags = 0 if isinstance(self._sock, ssl.SSLSocket) else _NOSIGNAL
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._ids = itertools.count(1)
@@ -200,32 +189,25 @@ class Connection:
             unsent = memoryview(request)
             try:
                 self._waiting.append(future)
-                if not unsent[_WHOLE:]:
-                    unsent = unsent[self._sock.send(request, self._nosignal) :]
                 while unsent:
-                    if self._writable and not self._writable.poll(1000 * self.timeout):
-                        raise TimeoutError
-                    flags = _NOSIGNAL | _DONTWAIT if self._writable else self._nosignal
-                    unsent = unsent[self._sock.send(unsent, flags) :]
+                    unsent = unsent[self._sock.send(unsent, self._flags) :]
             except OSError as error:
                 where = f"{future.method}: after {len(request) - len(unsent)} of {len(request)} bytes of the request"
                 raise self._failed(where, error) from error
             except BaseException:  # Ctrl-C in the middle of a request
-                self._lose_place(len(request))
+                self._lose_place(len(request) > _WHOLE or 0 < len(unsent) < len(request))
                 raise
             return future
 
-    def _recv(self, buffer: memoryview, got: int, want: int | str, flags: int = 0) -> int:
+    def _recv(self, buffer: memoryview, got: int, want: int | str) -> int:
         """Receive into a buffer and return the number of bytes; got and want are for error messages."""
         if not got:
             buffer[0] = _NOTHING
         try:
-            if self._readable and not self._readable.poll(1000 * self.timeout):
-                raise TimeoutError
             if self._fds is None:
-                n = self._sock.recv_into(buffer, 0, flags)
+                n = self._sock.recv_into(buffer)
             else:
-                data, fds, _, _ = socket.recv_fds(self._sock, len(buffer), 16, flags | _CLOEXEC)
+                data, fds, _, _ = socket.recv_fds(self._sock, len(buffer), 16, _CLOEXEC)
                 n, buffer[: len(data)] = len(data), data
                 self._fds += fds
             if n == 0:
@@ -247,7 +229,7 @@ class Connection:
             if start and not self._leftover:
                 kept, got = bytes(frame[HEAD:_SMALL]), self._recv(frame, 0, total)
                 while got < total and frame[: min(got, HEAD)] == start[:got]:
-                    got += self._recv(frame[got:], got, total, self._waitall if got >= HEAD else 0)
+                    got += self._recv(frame[got:], got, total)
                 if frame[:HEAD] == start:
                     self._waiting.popleft()
                     if future.into is not None and future.into.frame is None:
@@ -261,7 +243,7 @@ class Connection:
             raise
         except BaseException:
             if not self._untouched:
-                self._lose_place(0)
+                self._lose_place()
             raise
 
     def _read_message(self) -> None:
@@ -325,9 +307,9 @@ class Connection:
         if self._place_lost:
             self._find_place()
 
-    def _lose_place(self, unsent: int) -> None:
-        """Let the next request find where its answer begins, unless this one was too long to be sent as a whole."""
-        if unsent > _WHOLE:
+    def _lose_place(self, halfway: bool = False) -> None:
+        """Let the next request find where its answer begins, unless this one may have been sent in part."""
+        if halfway:
             self._break(errors.ServerGoneError("the connection was closed: a request was interrupted half-way"))
         self._fail_waiting(errors.ServerGoneError("the request was interrupted, and its answer is lost"))
         self._leftover, self._place_lost = b"", True
@@ -338,7 +320,7 @@ class Connection:
         end, last = _DONE.pack(0x94, 0x01, 0xCE, ident, 0xC0, 0xC3), b""
         chunk = self._chunk = self._chunk or memoryview(bytearray(_CHUNK))
         self._send(Future(ident, "ping"), b"\x94\0" + msgpack.packb(ident) + b"\xa4ping\x90")
-        with errors.on_error(lambda: self._lose_place(0)):
+        with errors.on_error(self._lose_place):
             while not last.endswith(end):  # which is the last that the server sends
                 last = (last + chunk[: self._recv(chunk, 0, len(end))])[-len(end) :]
         self._waiting.clear()
@@ -358,7 +340,7 @@ class Connection:
     def _failed(self, where: str, error: OSError) -> errors.BlockyardError:
         """Close the connection, whose socket has failed, and return the error for the caller."""
         where = f"{where}: the server at {self.address}"
-        if isinstance(error, (BlockingIOError, TimeoutError, ssl.SSLWantReadError, ssl.SSLWantWriteError)):
+        if isinstance(error, TimeoutError):
             what = f"{where} did nothing for {self.timeout:g} s; see whether it hangs, or pass a larger timeout="
             return self._break(errors.ServerTimeoutError(what))
         note = self.exit_note() if self.exit_note else ""

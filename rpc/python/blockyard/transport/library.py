@@ -75,7 +75,7 @@ class LibrarySocket:
             raise BrokenPipeError("the connection is closed")
         return len(data)
 
-    def recv_into(self, buffer: Any, size: int = 0, flags: int = 0) -> int:
+    def recv_into(self, buffer: Any) -> int:
         """Fill the buffer with what the server sends, and return how many bytes were written to it."""
         at = ctypes.addressof(ctypes.c_char.from_buffer(buffer))
         return int(self._library.read(self.number, at, len(buffer)))
