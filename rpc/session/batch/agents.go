@@ -170,6 +170,12 @@ func (b *Batch) SetPolicy(text string) (*Policy, error) {
 	if err != nil {
 		return nil, refused("rollout: policy", err)
 	}
+	if b.Log {
+		if err := repeatable(factory); err != nil {
+			b.tab.Back(before)
+			return nil, badParams("rollout: log: the policy %.80q cannot be replayed elsewhere: %v", text, err)
+		}
+	}
 	seats := b.Config.Envs * b.Config.Seats
 	b.Policy = &Policy{text: text, factory: factory, weights: weights, b: b, memory: b.tab.Memory() - before,
 		agents: make([]env.Agent, seats), episode: make([]checkpoint.Episode, seats),

@@ -1,6 +1,7 @@
 package batch
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -231,20 +232,23 @@ func (l *Opponents) repeatable(method string) error {
 			if c.Agent == nil {
 				continue // the log has its answers
 			}
-			a, err := c.Agent(0)
-			if err == nil {
-				_, err = vec.Memory(a)
-				if closed := vec.CloseAgents([]env.Agent{a}); err == nil {
-					err = closed
-				}
-			}
-			if err != nil {
+			if err := repeatable(c.Agent); err != nil {
 				return badParams("%s: log: the opponent %.80q of seat %d cannot be replayed elsewhere: %v",
 					method, l.known[c.ID].spec, seat, err)
 			}
 		}
 	}
 	return nil
+}
+
+// repeatable returns an error unless an agent can go on elsewhere exactly as here.
+func repeatable(factory vec.AgentFactory) error {
+	a, err := factory(0)
+	if err != nil {
+		return err
+	}
+	_, err = vec.Memory(a)
+	return errors.Join(err, vec.CloseAgents([]env.Agent{a}))
 }
 
 // weighted returns the mixtures as a checkpoint has them, by seat.

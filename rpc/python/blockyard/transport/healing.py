@@ -206,12 +206,10 @@ class HealingTransport(SocketTransport):
 
     def call(self, method: str, *params: Any) -> Any:
         """Call a method; afterwards, keep what is needed to do the same on another server."""
-        if method == "rollout":
-            return self._rollout(params)
         if method == "records" and self._record is not None:
             return self._records(*params)
-        if method == "set_opponents":
-            return self._change_all(lambda part: part.call(method, *params))
+        if method in ("rollout", "set_opponents"):
+            return self._change_all(lambda part: part.call(method, *params), method == "rollout")
         answer = self.retry(lambda: self.inner.call(method, *params))
         if method == "record":
             self._record = dict(*params)
@@ -237,13 +235,6 @@ class HealingTransport(SocketTransport):
             self._record = None  # the server has forgotten the recording
         lines, self._lines = self._lines, b""
         return last | {"lines": lines}
-
-    def _rollout(self, params: tuple[Any, ...]) -> Any:
-        policy = params[1].get("policy", "random")
-        if policy.startswith("exec:") or "time=" in policy:
-            why = f"policy={policy!r} depends on the clock or is a program of its own, so that another server cannot"
-            raise errors.RequestError(f"rollout: {why} continue it exactly; choose another, or pass heal=False")
-        return self._change_all(lambda part: part.call("rollout", *params), True)
 
     def show(self, memory: StepMemory, method: str, *params: Any) -> None:
         heavy = method == "resume" or bool(self.policies.by_name)  # whose answers are not in the journal
