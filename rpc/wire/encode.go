@@ -229,6 +229,9 @@ func (e *Error) Recode(code, retryMS int) *Error {
 func Exceeds(limit string, value, asked int64, raise string) *Error {
 	e := Errorf(Limit, "limit %s is %d, asked for %d", limit, value, asked).
 		With("limit", limit).With("value", value).With("asked", asked)
+	if limit == "max_handles" || limit == "max_memory" {
+		e.Msg += "; close environments that are not used any more"
+	}
 	if raise != "" {
 		e.Msg += "; start the server with " + raise + " to raise it"
 		e.With("raise", raise)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, LimitError, ProtocolError, RequestError, on_error
+from ..errors import BlockyardError, ProtocolError, RequestError, on_error
 from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
 from .address import Address, Tls, Where
@@ -158,12 +158,7 @@ class Session:
 
     def open(self, game: str, options: dict[str, Any]) -> Handle:
         """Open an environment on the server, with the options of the method ``open`` in ``rpc/PROTOCOL.md``."""
-        try:
-            return Handle.from_wire(self.connection.call("open", game, options))
-        except LimitError as error:
-            if error.data.get("limit") in ("max_handles", "max_memory"):
-                error.args = (f"{error}; close() environments that are not used any more",)
-            raise
+        return Handle.from_wire(self.connection.call("open", game, options))
 
     @property
     def server_pid(self) -> int | None:
