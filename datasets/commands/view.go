@@ -38,7 +38,7 @@ type viewCmd struct {
 	Live  string `needs:"web" help:"${view_live}" placeholder:"HOST:PORT"`
 	Token string `needs:"live" help:"${view_token}" env:"BLOCKYARD_TOKEN" placeholder:"TEXT"`
 
-	HTML string `name:"html" xor:"way" help:"Write one game as a page without a server; print which, as JSON." placeholder:"FILE"`
+	HTML string `name:"html" xor:"way" help:"${view_html}" placeholder:"FILE"`
 
 	bounds `needs:"!web !html"`
 }
