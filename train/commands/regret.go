@@ -32,7 +32,7 @@ type regret struct {
 	Seed      uint64   `needs:"make" help:"seed of the games." default:"1"`
 	Workers   int      `help:"Decisions at once, of the same result. Default: one per core." placeholder:"N"`
 	Teacher   string   `needs:"make !panel" help:"what values all actions." default:"learned:ply=4"`
-	Positions int      `needs:"make" aliases:"decisions" help:"how many. Default: 1200, of a panel 500." placeholder:"N"`
+	Positions int      `needs:"make" help:"how many. Default: 1200, of a panel 500." placeholder:"N"`
 	Panel     bool     `needs:"make" help:"positions in which agents disagree, valued by rollouts."`
 	Rollouts  int      `needs:"panel" help:"games that are played on from each action." default:"10000"`
 	Policy    string   `needs:"panel" placeholder:"AGENT" help:"what plays them. Default: hand:ply=1."`

@@ -18,7 +18,7 @@ func TestRegret(t *testing.T) {
 	dir := t.TempDir()
 	file, again := filepath.Join(dir, "a.json"), filepath.Join(dir, "b.json")
 	for _, path := range []string{file, again} {
-		require.NoError(t, command(t, "regret", path, "--make=blockbattle", "--teacher=learned:ply=2", "--decisions=12"))
+		require.NoError(t, command(t, "regret", path, "--make=blockbattle", "--teacher=learned:ply=2", "--positions=12"))
 	}
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
