@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,11 +118,11 @@ func TestSameSeedSameRun(t *testing.T) {
 // An ending is a context that ends when it has been asked a number of times.
 type ending struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (e *ending) Err() error {
-	if e.left--; e.left < 0 {
+	if e.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return nil
@@ -141,7 +142,9 @@ func TestResumeLosesNothing(t *testing.T) {
 // So does one that is stopped in the middle of rollouts.
 func TestStopInARolloutLosesNothing(t *testing.T) {
 	stopping(t, func(r *selfplay.Run, part int) error {
-		return r.Go(&ending{context.Background(), 25 + 50*part}, nil)
+		ctx := &ending{Context: context.Background()}
+		ctx.left.Store(int64(25 + 50*part))
+		return r.Go(ctx, nil)
 	}, func(_ *selfplay.Run, _, cut int) { require.Positive(t, cut) })
 }
 
