@@ -8,11 +8,13 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"blockyard/datasets/program"
-	"blockyard/env/ansi"
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
+	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/ansi"
 	"blockyard/env/games"
 )
 
@@ -21,7 +23,7 @@ type summary map[string]*counted
 
 // A counted is what "datasets stat" adds up over the games of a file.
 type counted struct {
-	plies, lengths []int
+	plies, lengths []float64
 	stopped        int
 	none           int // decisions without an action
 	choices, legal int // decisions in the replays, and their legal actions
@@ -32,7 +34,7 @@ type counted struct {
 // A line is the results of one agent or seat.
 type line struct {
 	games, won, drawn, lost int
-	scores                  []int
+	scores                  []float64
 	result                  float64
 }
 
@@ -64,7 +66,7 @@ func (s summary) file(in *input, path string, quick bool) error {
 }
 
 func (c *counted) add(rec *record.Record) {
-	c.plies = append(c.plies, len(rec.Choices))
+	c.plies = append(c.plies, float64(len(rec.Choices)))
 	for _, a := range rec.Choices {
 		if a == env.None {
 			c.none++
@@ -88,7 +90,7 @@ func of(m map[string]*line, name string) *line {
 
 func (l *line) add(rec *record.Record, seat int) {
 	l.games++
-	l.scores = append(l.scores, rec.Scores[seat])
+	l.scores = append(l.scores, float64(rec.Scores[seat]))
 	l.result += float64(rec.Results[seat])
 	switch r := rec.Results[seat]; {
 	case rec.Stopped:
@@ -118,7 +120,7 @@ func (c *counted) replay(rec *record.Record) error {
 		}
 		steps++
 	}
-	c.lengths = append(c.lengths, steps-1)
+	c.lengths = append(c.lengths, float64(steps-1))
 	return rp.Err()
 }
 
@@ -157,7 +159,7 @@ func (s summary) write(w io.Writer) {
 }
 
 func (c *counted) write(w io.Writer, name string) {
-	fmt.Fprintf(w, "%s: %d games, %.0f plies\n", name, len(c.plies), sum(c.plies))
+	fmt.Fprintf(w, "%s: %d games, %.0f plies\n", name, len(c.plies), floats.Sum(c.plies))
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "\tmean\tmin\t10 %\t25 %\tmedian\t75 %\t90 %\tmax\t")
 	distribution(t, "plies per game", c.plies)
@@ -181,11 +183,11 @@ func (c *counted) write(w io.Writer, name string) {
 	t.Flush()
 }
 
-func distribution(w io.Writer, name string, of []int) {
-	cells := []string{name, fmt.Sprintf("%.1f", mean(of))}
+func distribution(w io.Writer, name string, of []float64) {
+	cells := []string{name, fmt.Sprintf("%.1f", stat.Mean(of, nil))}
 	sorted := slices.Sorted(slices.Values(of))
-	for _, p := range []int{0, 10, 25, 50, 75, 90, 100} {
-		cells = append(cells, fmt.Sprint(percentile(sorted, p)))
+	for _, p := range []float64{0, 0.1, 0.25, 0.5, 0.75, 0.9, 1} {
+		cells = append(cells, fmt.Sprintf("%.0f", stat.Quantile(p, stat.Empirical, sorted, nil)))
 	}
 	fmt.Fprintln(w, strings.Join(cells, "\t")+"\t")
 }
@@ -193,24 +195,9 @@ func distribution(w io.Writer, name string, of []int) {
 func table(w io.Writer, lines map[string]*line) {
 	for _, name := range slices.Sorted(maps.Keys(lines)) {
 		l := lines[name]
-		sorted := slices.Sorted(slices.Values(l.scores))
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%+.3f\t%.1f\t%d\t%d\t%d\t\n",
-			ansi.Plain(name, 80), l.games, l.won, l.drawn, l.lost, l.result/float64(l.games), mean(l.scores),
-			percentile(sorted, 0), percentile(sorted, 50), percentile(sorted, 100))
+		median := stat.Quantile(0.5, stat.Empirical, slices.Sorted(slices.Values(l.scores)), nil)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%+.3f\t%.1f\t%.0f\t%.0f\t%.0f\t\n",
+			ansi.Plain(name, 80), l.games, l.won, l.drawn, l.lost, l.result/float64(l.games), stat.Mean(l.scores, nil),
+			slices.Min(l.scores), median, slices.Max(l.scores))
 	}
-}
-
-func sum(of []int) (all float64) {
-	for _, n := range of {
-		all += float64(n)
-	}
-	return all
-}
-
-func mean(of []int) float64 { return sum(of) / float64(len(of)) }
-
-// percentile is the nearest-rank percentile of ascending numbers.
-func percentile(sorted []int, p int) int {
-	rank := (p*len(sorted) + 99) / 100
-	return sorted[min(max(rank-1, 0), len(sorted)-1)]
 }
