@@ -41,7 +41,9 @@ type playCmd struct {
 	Record string   `xor:"p3" placeholder:"FILE" help:"Append the game to this file. Default: played.jsonl with --web."`
 
 	Pause time.Duration `default:"100ms" needs:"show !plugin" help:"Time between positions on a terminal."`
-	webFlags
+
+	Web bool `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
+	web.PageFlags
 	plugin.Flags
 }
 
@@ -218,12 +220,6 @@ func (p *people) open() error {
 	}
 	p.player.Keys = human.NewKeys(p.con.In, p.player.Raw)
 	return nil
-}
-
-// webFlags are the flags of play for a person in a web browser.
-type webFlags struct {
-	Web bool `xor:"p4" help:"Play in a web browser: print the address of the page and serve it until interrupted."`
-	web.PageFlags
 }
 
 func (c *playCmd) web(ctx context.Context, con *console) error {
