@@ -139,9 +139,7 @@ func (m Match) count(u Unit, records []*record.Record, first int) (games []Playe
 		for _, e := range u.Games[k] {
 			p.Seats = append(p.Seats, e.Player)
 		}
-		if p.note(rec); len(p.Seats) > 1 {
-			p.Print = Fingerprint(m.Rules, rec)
-		}
+		p.note(m.Rules, rec, len(rec.Choices))
 		games = append(games, p)
 		if len(p.Ranks) == 2 { // the first player has seat k
 			halves += 1 + p.Ranks[1-k] - p.Ranks[k]
@@ -279,10 +277,7 @@ func (a *Agents) Play(ctx context.Context, g *Played) (*record.Record, error) {
 	choices := 0
 	rec, err := a.game(ctx, Unit{Seed: seed}, lineup, &choices)
 	if err == nil {
-		g.Note(rec.Scores, rec.Results, choices, rec.Stopped)
-	}
-	if err == nil && len(lineup) == 2 {
-		g.Print = Fingerprint(a.Rules, rec)
+		g.note(a.Rules, rec, choices)
 	}
 	return nil, err
 }

@@ -91,9 +91,11 @@ type Runner interface {
 // Limit is the reason of a game that a limit of the command stopped.
 const Limit = "limit"
 
-// note sets what came of a game between agents.
-func (p *Played) note(rec *record.Record) {
-	p.Note(rec.Scores, rec.Results, len(rec.Choices), rec.Stopped)
+// note sets what came of a game between agents, of so many actions, which a brief record does not have.
+func (p *Played) note(g *env.Game, rec *record.Record, actions int) {
+	if p.Note(rec.Scores, rec.Results, actions, rec.Stopped); len(p.Seats) > 1 {
+		p.Print = Fingerprint(g, rec)
+	}
 }
 
 // Note sets what came of a game by the rules: the scores and results of its seats, of which there is one or more, how

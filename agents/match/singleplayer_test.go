@@ -161,7 +161,7 @@ func TestAgentsKeepNoRecord(t *testing.T) {
 		var want []Played
 		m.Record = func(r *record.Record) error {
 			p := Played{Number: len(want), Seed: strconv.FormatUint(r.Seed, 10), Seats: []int{0}}
-			p.note(r)
+			p.note(m.Rules, r, len(r.Choices))
 			want = append(want, p)
 			return nil
 		}
