@@ -13,8 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/klauspost/compress/gzhttp"
-
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/program/web/ask"
 )
@@ -47,19 +45,14 @@ func (l *Live) Serve(ctx context.Context, out, errs io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return web.Serve(ctx, listener, protected(l.routes()), web.Limits{Names: l.Names})
+	return web.Serve(ctx, listener, l.routes(), web.Limits{Names: l.Names})
 }
 
 // busy is the error of a server that many watch.
 type busy struct{ error }
 
 func (l *Live) routes() http.Handler {
-	mux := http.NewServeMux()
-	files := PageFiles()
-	mux.Handle("GET /", http.FileServerFS(files))
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, "live.html") })
-	web.Handle(mux, ask.Answers{"GET /api/live": l.answer}, 0)
-	return gzhttp.GzipHandler(mux)
+	return Serving("live.html", ask.Answers{"GET /api/live": l.answer}, 0)
 }
 
 func (l *Live) answer(ctx context.Context, q *ask.Request) ([]byte, error) {

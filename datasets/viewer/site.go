@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env/games"
 
@@ -85,17 +86,28 @@ func FileAndNumber(game string) (file string, n int, err error) {
 
 // NewServer serves the games of a library, with analyses if there is an analyst.
 func NewServer(l *Library, analyst analysis.Analyst) http.Handler {
-	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(PageFiles()))
-	// Browsers request this icon for responses that are not pages.
-	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
-	mux.HandleFunc("GET /rules/{game}", Rules)
-	web.Handle(mux, Answers(l, analyst), 0)
-	return protected(gzhttp.GzipHandler(mux))
+	return Serving("index.html", Answers(l, analyst), 0)
 }
 
-// Rules responds with the rules of the game in the path, as people read them.
-func Rules(w http.ResponseWriter, r *http.Request) {
+// Serving serves one of PageFiles, with what it loads, the rules of games, and answers to its requests, which have at
+// most so many bytes. The page may load from this server only.
+func Serving(page string, answers ask.Answers, most int64) http.Handler {
+	mux, files := http.NewServeMux(), PageFiles()
+	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, page) })
+	// Browsers request this icon for responses that are not pages.
+	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
+	mux.HandleFunc("GET /rules/{game}", rules)
+	web.Handle(mux, answers, most)
+	zipped := gzhttp.GzipHandler(mux)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		web.Protect(w.Header())
+		zipped.ServeHTTP(w, r)
+	})
+}
+
+// rules responds with the rules of the game in the path, as people read them.
+func rules(w http.ResponseWriter, r *http.Request) {
 	g, err := games.Lookup(r.PathValue("game"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
@@ -103,12 +115,4 @@ func Rules(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, _ = io.WriteString(w, games.Rules(g)) // who asked may be gone
-}
-
-// protected lets a page load from its own server only.
-func protected(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		web.Protect(w.Header())
-		next.ServeHTTP(w, r)
-	})
 }

@@ -20,14 +20,8 @@ const maxBody = 1 << 10 // bytes of a request
 // NewServer serves the page of a table. Whoever has the token may play; the page takes it from the fragment of its
 // address, which browsers send to nobody, and sends it as a bearer token.
 func NewServer(t *Table, token string) http.Handler {
-	files, want := viewer.PageFiles(), sha256.Sum256([]byte(token))
-	routes := http.NewServeMux()
-	routes.Handle("GET /", http.FileServerFS(files))
-	routes.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		http.ServeFileFS(w, r, files, "play.html")
-	})
-	routes.HandleFunc("GET /rules/{game}", viewer.Rules)
-	web.Handle(routes, t.Answers(), maxBody)
+	want := sha256.Sum256([]byte(token))
+	page := viewer.Serving("play.html", t.Answers(), maxBody)
 	return web.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		web.Protect(w.Header())
 		if strings.HasPrefix(r.URL.Path, "/api/") {
@@ -37,7 +31,7 @@ func NewServer(t *Table, token string) http.Handler {
 					"open the whole address that agents play has printed, with what follows #")))
 			}
 		}
-		routes.ServeHTTP(w, r)
+		page.ServeHTTP(w, r)
 		return nil
 	})
 }
