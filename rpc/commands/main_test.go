@@ -207,7 +207,7 @@ func TestUsage(t *testing.T) {
 			{"serve", "--listen", "tcp:0.0.0.0:0"}, {"serve", "--listen", "unix:x", "--max-envs", "0"},
 			{"ping", "tcp:127.0.0.1:1"},
 		},
-		2: {{}, {"serve"}, {"serve", "--listen", "unix:x", "--max-envs", "many"}, {"fly"}},
+		2: {{}, {"serve", "--openenv", "tcp:127.0.0.1:0"}, {"serve", "--listen", "unix:x", "--max-envs", "many"}, {"fly"}},
 	} {
 		for _, a := range args {
 			require.Equal(t, status, run(context.Background(), a), a)
