@@ -3,11 +3,8 @@ package viewer
 import (
 	"cmp"
 	"embed"
-	"errors"
 	"fmt"
 	"html"
-	"io"
-	"io/fs"
 	"path"
 	"regexp"
 	"strings"
@@ -18,32 +15,15 @@ import (
 //go:embed page
 var page embed.FS
 
-// PageFiles returns the files of the page, of which stage.js, draw.js, dom.js and styles serve other pages too. Its
-// programs name commands as the reader has them.
-func PageFiles() fs.FS { return pages{} }
-
-// pages are the embedded files, with other texts.
-type pages struct{}
-
-func (pages) Open(name string) (fs.File, error) {
-	f, err := page.Open(path.Join("page", name))
-	if err != nil || path.Ext(name) != ".js" {
-		return f, err
+// pageFile returns a file of the pages, of which stage.js, draw.js, dom.js and styles serve several. Programs name
+// commands as the reader has them.
+func pageFile(name string) (string, error) {
+	text, err := page.ReadFile(path.Join("page", name))
+	if path.Ext(name) != ".js" {
+		return string(text), err
 	}
-	info, err1 := f.Stat()
-	text, err2 := io.ReadAll(f)
-	return script{info, strings.NewReader(named.Text(string(text)))}, errors.Join(err1, err2, f.Close())
+	return named.Text(string(text)), err
 }
-
-// A script is a file with another text.
-type script struct {
-	fs.FileInfo
-	*strings.Reader
-}
-
-func (s script) Size() int64                { return s.Reader.Size() }
-func (s script) Stat() (fs.FileInfo, error) { return s, nil }
-func (s script) Close() error               { return nil }
 
 // answers is the program that answers the page's requests from the game that the page holds.
 //
@@ -69,26 +49,27 @@ func inline(id, data string) string {
 	return strings.Replace(text, "<title>", ownPolicy+"<title>", 1)
 }
 
-// Standalone returns a page of PageFiles with its programs and styles in it, behind the HTML before.
+// Standalone returns a page with its programs and styles in it, behind the HTML before.
 func Standalone(name, before string) string {
-	text := pageFile(name)
+	text := included(name)
 	b := bundler{done: map[string]bool{}}
 	b.add(pageScript.FindStringSubmatch(text)[1])
 	text = pageIcon.ReplaceAllLiteralString(text, "")
 	text = pageScript.ReplaceAllLiteralString(text, "")
 	for _, m := range pageStyle.FindAllStringSubmatch(text, -1) {
-		text = strings.Replace(text, m[0], "<style>\n"+pageFile(m[1])+"</style>", 1)
+		text = strings.Replace(text, m[0], "<style>\n"+included(m[1])+"</style>", 1)
 	}
 	end := before + "<script>\nconst modules = {};\n" + b.out.String() + "</script>\n</body>"
 	return strings.Replace(text, "</body>", end, 1)
 }
 
-func pageFile(name string) string {
-	text, err := fs.ReadFile(PageFiles(), name)
+// included is a file of the pages that is there.
+func included(name string) string {
+	text, err := pageFile(name)
 	if err != nil {
 		panic(err) // the folder is compiled in
 	}
-	return string(text)
+	return text
 }
 
 // A bundler makes one program of the modules of the page: functions, after those they import, that set modules.
@@ -102,7 +83,7 @@ func (b *bundler) add(name string) {
 		return
 	}
 	b.done[name] = true
-	text := pageFile(name)
+	text := included(name)
 	for _, m := range importLine.FindAllStringSubmatch(text, -1) {
 		b.add(m[4])
 	}

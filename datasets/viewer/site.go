@@ -3,6 +3,7 @@
 package viewer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/program/web/ask"
@@ -89,12 +91,19 @@ func NewServer(l *Library, analyst analysis.Analyst) http.Handler {
 	return Serving("index.html", Answers(l, analyst), 0)
 }
 
-// Serving serves one of PageFiles, with what it loads, the rules of games, and answers to its requests, which have at
+// Serving serves a page, with the files that it loads, the rules of games, and answers to its requests, which have at
 // most so many bytes. The page may load from this server only.
 func Serving(page string, answers ask.Answers, most int64) http.Handler {
-	mux, files := http.NewServeMux(), PageFiles()
-	mux.Handle("GET /", http.FileServerFS(files))
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, page) })
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{file...}", func(w http.ResponseWriter, r *http.Request) {
+		name := cmp.Or(r.PathValue("file"), page)
+		text, err := pageFile(name)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		http.ServeContent(w, r, name, time.Time{}, strings.NewReader(text))
+	})
 	// Browsers request this icon for responses that are not pages.
 	mux.Handle("GET /favicon.ico", http.RedirectHandler("/icon.svg", http.StatusMovedPermanently))
 	mux.HandleFunc("GET /rules/{game}", rules)
