@@ -44,7 +44,6 @@ type serveCmd struct {
 	TrustSpecs  bool          `needs:"listen" help:"${trust_help}"`
 	Workers     uint          `needs:"listen" help:"Goroutines that step a handle's games; 0: one per core." default:"0"`
 	Toy         bool          `hidden:"" help:"Also serve the games of the tests."`
-	Verbose     bool          `short:"v" help:"Also log the sessions of clients: the same as --log-level debug."`
 	Drain       time.Duration `placeholder:"DURATION" help:"${drain_help}"`
 
 	openEnvFlags `needs:"openenv"`
@@ -104,9 +103,6 @@ func (c *serveCmd) Run(ctx context.Context, con *program.Console) error {
 	}
 	if c.Drain < 0 {
 		return fmt.Errorf("--drain is %v, want at least 0", c.Drain)
-	}
-	if c.Verbose {
-		c.LogLevel = "debug"
 	}
 	log := c.Logger(con.Err)
 	c.Fit(log)

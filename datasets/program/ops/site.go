@@ -126,7 +126,7 @@ type Flags struct {
 	HTTP      string    `name:"http" placeholder:"HOST:PORT" help:"Serve /healthz, /readyz and /metrics at this address."`
 	Names     web.Names `name:"allowed-host" needs:"http|openenv|watch|teams" placeholder:"NAME" help:"Another host name."`
 	LogFormat string    `enum:"text,json" default:"text" help:"Format of log lines: text or json."`
-	LogLevel  string    `needs:"!verbose" enum:"debug,info,warn,error" default:"info" help:"Least level: ${enum}."`
+	LogLevel  string    `enum:"debug,info,warn,error" default:"info" help:"Least level: ${enum}."`
 }
 
 // Logger returns a logger of the level and format that the flags ask for, which writes lines to w.
