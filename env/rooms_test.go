@@ -65,7 +65,7 @@ var rooms = map[string][]room{
 	},
 	"datasets": {
 		{"main.go", "commands", 10, "starts the program"},
-		{"commands", "viewer export conform record program", 810, "a file per command"},
+		{"commands", "viewer export conform record program", 800, "a file per command"},
 		{"viewer", "record program", 4205, "recorded and running games in a browser"},
 		{"export", "record program", 710, "records as Parquet, Minari and text"},
 		{"conform", "record", 2120, "the rules beside transcripts of the original engines"},
