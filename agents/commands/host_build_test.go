@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
 )
 
 // TestHostSubmissions: bots may be an archive and a source file, whose names may have blanks; what does not compile is
@@ -15,7 +17,7 @@ func TestHostSubmissions(t *testing.T) {
 	source := filepath.Join(dir, "my dropper.py")
 	require.NoError(t, os.WriteFile(source, []byte(entries["dropper.py"]), 0o644))
 	archive := filepath.Join(dir, "bot.zip")
-	writeFiles(t, dir, map[string]string{"bot.zip": zipOf(t, "bot/main.c", entries["dropper.c"])})
+	writeFiles(t, dir, map[string]string{"bot.zip": compiletest.Zip(t, "bot/main.c", entries["dropper.c"])})
 	status, out, errs := hostMatch(t, t.Context(), source, archive, "--games", "2", "--seed", "1")
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "A: my dropper\nB: bot\n")

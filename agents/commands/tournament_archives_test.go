@@ -1,14 +1,14 @@
 package commands
 
 import (
-	"archive/zip"
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
 )
 
 // A packed bot for Block Battle drops every piece. Its files are names and texts in turn.
@@ -60,21 +60,6 @@ var archives = []packed{
 	{"lua", []string{"bot.lua", dropLua}},
 }
 
-// zipOf returns a zip archive of files, given as names and texts in turn.
-func zipOf(t *testing.T, files ...string) string {
-	t.Helper()
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for k := 0; k < len(files); k += 2 {
-		w, err := z.Create(files[k])
-		require.NoError(t, err)
-		_, err = w.Write([]byte(files[k+1]))
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	return b.String()
-}
-
 // TestTournamentOfArchives: what authors pack enters and plays a game without a fault. The long tests play all of which
 // the tools are here.
 func TestTournamentOfArchives(t *testing.T) {
@@ -87,7 +72,7 @@ func TestTournamentOfArchives(t *testing.T) {
 			t.Logf("%s is not here", a.tool)
 			continue
 		}
-		writeFiles(t, dir, map[string]string{string(rune('a'+k)) + " " + a.tool + ".zip": zipOf(t, a.files...)})
+		writeFiles(t, dir, map[string]string{string(rune('a'+k)) + " " + a.tool + ".zip": compiletest.Zip(t, a.files...)})
 		entered++
 	}
 	r := playTournament(t, "--dir", dir, "--out", filepath.Join(t.TempDir(), "out"), "--format", "swiss", "--rounds", "1",

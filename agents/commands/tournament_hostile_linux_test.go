@@ -37,12 +37,12 @@ func hostileEntrants(t *testing.T, subs, outside, nap string) (names []string) {
 		write(attack+".c", fmt.Sprintf("#define ATTACK %q\n#define OUTSIDE %q\n#define NAP %q\n%s", attack, outside, nap, source))
 	}
 	write("unpacker.7z", compiletest.Seven([]byte{1, 5, 0xff, 0, 0, 0, 0, 0, 0, 0, 0x40, 0, 0})) // 2^62 files
-	write("toml.zip", zipOf(t, "bot.toml", "run = "+strings.Repeat("[", 28_000_000), "main.py", ""))
+	write("toml.zip", compiletest.Zip(t, "bot.toml", "run = "+strings.Repeat("[", 28_000_000), "main.py", ""))
 	var scripts []string
 	for k := range 990 {
 		scripts = append(scripts, fmt.Sprintf("m%d.pl", k), strings.Repeat(fmt.Sprintf("use m%d, x%d\n", k+1, k), 200))
 	}
-	write("scan.zip", zipOf(t, scripts...))
+	write("scan.zip", compiletest.Zip(t, scripts...))
 	dir := filepath.Join(subs, "hostile-build")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	names = append(names, "hostile-build")

@@ -2,7 +2,6 @@ package compile
 
 import (
 	"archive/tar"
-	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"context"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/compile/compiletest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -181,16 +181,7 @@ func read(t *testing.T, path string) []byte {
 
 // zipped writes a zip archive of files, given as names and texts in turn.
 func zipped(t *testing.T, files ...string) string {
-	var b bytes.Buffer
-	z := zip.NewWriter(&b)
-	for k := 0; k < len(files); k += 2 {
-		w, err := z.Create(files[k])
-		require.NoError(t, err)
-		_, err = w.Write([]byte(files[k+1]))
-		require.NoError(t, err)
-	}
-	require.NoError(t, z.Close())
-	return write(t, "bot.zip", b.String())
+	return write(t, "bot.zip", compiletest.Zip(t, files...))
 }
 
 func tarred(t *testing.T, name, text string) string {
@@ -249,12 +240,7 @@ func archived(f *testing.F, zipped bool, name string) []byte {
 	var b bytes.Buffer
 	const text = "print()"
 	if zipped {
-		z := zip.NewWriter(&b)
-		w, err := z.Create(name)
-		require.NoError(f, err)
-		_, err = w.Write([]byte(text))
-		require.NoError(f, errors.Join(err, z.Close()))
-		return b.Bytes()
+		return []byte(compiletest.Zip(f, name, text))
 	}
 	g := gzip.NewWriter(&b)
 	w := tar.NewWriter(g)
