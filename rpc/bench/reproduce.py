@@ -240,8 +240,9 @@ def main() -> None:
                 measure(row, tables[row["table"]], None, known)
             except (ValueError, subprocess.CalledProcessError) as error:
                 print(f"{row['name']}: {error}", file=sys.stderr, flush=True)
-        if args.only or args.old:
-            save(tables, rows)
+        else:
+            continue
+        save(tables, rows)
     pages = {table["file"]: (ROOT / table["file"]).read_text(encoding="utf-8") for table in tables.values()}
     old = {row["name"]: row for row in rows if older(row)}
     if args.check:
