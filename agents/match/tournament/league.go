@@ -97,7 +97,7 @@ type League struct {
 	Ready func(ctx context.Context, e *Entrant, all []*Entrant) error // compiles an entrant; tests it unless Tested
 	Here  int                                                         // games, or builds, at once here; 0: Workers
 	Away  func(number int) bool                                       // others play games between these; may be nil
-	Limit int                                                         // games after which it ends; 0 for none
+	Limit int                                                         // games after which it ends, once settled; 0: none
 	Until <-chan struct{}                                             // closed when it ends; nil for never
 	Tell  func(format string, a ...any)                               // what happens to entrants
 
@@ -169,8 +169,18 @@ func (l *League) over(ctx context.Context) bool {
 	case <-l.Until:
 		return true
 	default:
-		return ctx.Err() != nil || l.Limit > 0 && len(l.Played) >= l.Limit
+		return ctx.Err() != nil || l.Limit > 0 && len(l.Played) >= l.Limit && l.settled()
 	}
+}
+
+// settled reports whether all who are there have entered or were refused: nobody is left out of a league that is over
+// because the games were faster than the test.
+func (l *League) settled() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.looks >= settle && len(l.found) == 0 && !slices.ContainsFunc(l.known, func(e *Entrant) bool {
+		return e.doing != "" && !e.tested && e.Refused == ""
+	})
 }
 
 // admit lets those in that are ready and out that are not there any more. No game is being played.
@@ -274,7 +284,7 @@ func (l *League) games() []match.Played {
 	}
 	next := l.inPairs(stageLeague, playing, pairs)
 	if l.Limit > 0 {
-		next = next[:min(len(next), l.Limit-len(l.Played))]
+		next = next[:min(len(next), max(0, l.Limit-len(l.Played)))]
 	}
 	return next
 }

@@ -174,6 +174,42 @@ func TestPairsOfALeague(t *testing.T) {
 	}
 }
 
+// TestNobodyIsLeftOut: a league that has played its games ends after the tests of those who are there, and they are in
+// its table.
+func TestNobodyIsLeftOut(t *testing.T) {
+	l := openLeague(t, t.TempDir())
+	for _, name := range []string{"a.py", "b.py", "slow.py", "bad.py"} {
+		write(t, l, name, name)
+	}
+	l.Limit, l.Workers = 2, 1
+	played := make(chan struct{})
+	ready, changed := l.Ready, l.Changed
+	l.Here = 4
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		if e.Name == "slow" || e.Name == "bad" {
+			<-played
+		}
+		if e.Name == "bad" {
+			return errors.New("no")
+		}
+		return ready(ctx, e, all)
+	}
+	l.Changed = func(t *Tournament) error {
+		if len(t.Played) == l.Limit {
+			select {
+			case <-played:
+			default:
+				close(played)
+			}
+		}
+		return changed(t)
+	}
+	require.NoError(t, l.Play(t.Context()))
+	require.Len(t, l.Played, 2)
+	require.ElementsMatch(t, []string{"a", "b", "slow"}, here(l))
+	require.Len(t, l.Report().Refused, 1)
+}
+
 // TestRepeatedGamesCountOnce in the table and the ratings, also when the journal is read again.
 func TestRepeatedGamesCountOnce(t *testing.T) {
 	dir := t.TempDir()
