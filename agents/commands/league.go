@@ -58,7 +58,7 @@ const uploadTime = 5 * time.Minute
 type leaguePlayCmd struct {
 	Game    string        `arg:"" help:"Name of a game whose contest is between programs, such as blockbattle."`
 	Dir     string        `default:"league" placeholder:"DIR" help:"Folder of the league, new or to continue."`
-	Games   int           `placeholder:"N" help:"End after so many games of the league, when all there are tested. Default: never."`
+	Games   int           `placeholder:"N" help:"End after so many games, when all are tested. Default: never."`
 	For     time.Duration `placeholder:"TIME" help:"End after this time, when the games in progress are over."`
 	Bots    int           `name:"author-bots" default:"3" needs:"listen" help:"uploaded bots of an author."`
 	Uploads int           `name:"author-uploads" default:"12" needs:"listen" help:"uploads of an author per hour."`
