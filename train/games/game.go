@@ -22,6 +22,7 @@ import (
 	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/env/games"
+	"blockyard/env/wintetris"
 )
 
 // A Game is one game as its trainer sees it.
@@ -78,7 +79,7 @@ func (g *Game) Load(path string) (*mlp.Net, error) { return g.entry.LoadNet(g.Ru
 var ErrNone = errors.New("there is nothing to train for this game") // wrapped if a game cannot be trained
 
 // tuned are the games with more than New gives them.
-var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, WinTetrisPaper10, WinTetrisPaper20, Dropblox}
+var tuned = []*Game{BlockBattle, TetrisDuel, Blocking, WinTetris, WinTetrisPaper, Dropblox}
 
 // Open returns what training the game of that name needs, such as blockbattle.
 func Open(name string) (*Game, error) {
@@ -104,6 +105,9 @@ func Of(g *env.Game) (*Game, error) {
 		own := *t
 		own.Rules = g
 		return &own, nil
+	}
+	if g == wintetris.Paper20Game {
+		return WinTetrisPaper, nil
 	}
 	if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
 		return tuned[i], nil

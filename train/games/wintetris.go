@@ -6,12 +6,12 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// WinTetris is trained on lines, with the clock's obstacles in the way of every piece; WinTetrisPaper10 and
-// WinTetrisPaper20 are trained without these, and on survival, since rows are as many as pieces allow.
+// WinTetris is trained on lines, with the clock's obstacles in the way of every piece; WinTetrisPaper is trained
+// without these, and on survival, since rows are as many as pieces allow. Its games have ten rows: on twenty, nearly
+// every position is safe, and a network learns nothing from it. A network of ten rows plays on twenty, too.
 var (
-	WinTetris        = trainWinTetris(wintetris.Game, "")
-	WinTetrisPaper10 = trainWinTetris(wintetris.Paper10Game, wintetrisbot.Survival)
-	WinTetrisPaper20 = trainWinTetris(wintetris.Paper20Game, wintetrisbot.Survival)
+	WinTetris      = trainWinTetris(wintetris.Game, "")
+	WinTetrisPaper = trainWinTetris(wintetris.Paper10Game, wintetrisbot.Survival)
 )
 
 func trainWinTetris(g *env.Game, survival string) *Game {

@@ -45,11 +45,11 @@ func TestLitterLeavesGoodPositions(t *testing.T) {
 func TestLitterOfPapers(t *testing.T) {
 	var r env.Rand
 	r.Seed(6)
-	for _, g := range []*Game{WinTetrisPaper10, WinTetrisPaper20} {
-		same, err := Of(g.Rules)
+	for _, rules := range []*env.Game{wintetris.Paper10Game, wintetris.Paper20Game} {
+		g, err := Of(rules)
 		require.NoError(t, err)
-		require.Same(t, g, same)
-		s := g.Rules.New(1).(*wintetris.State)
+		require.Same(t, WinTetrisPaper, g)
+		s := rules.New(1).(*wintetris.State)
 		for i := range uint64(400) {
 			s.Reset(i)
 			g.Damage(s, &r)

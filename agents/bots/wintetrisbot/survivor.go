@@ -13,12 +13,19 @@ import (
 // Survival is what the file of a network for a Survivor says of its output, whose values are such chances.
 const Survival = "chance that the game goes on, as log odds; each choice counts 3 % less than the one before"
 
+// seen is how many rows of the field a Survivor's net can see: those of the field on which it learned.
+const seen = 10
+
 // A Survivor is a Rater by a net whose output is the logit of the chance that the game goes on. Beyond the best places
 // it looks at the next piece, and where that is not known, at the mean over all kinds. One solver has it.
+//
+// In a field of more than seen rows, the net sees those below the highest column, as if the others were its floor. As
+// long as all columns fit into them, the game is not in danger, and it looks beyond no place.
 type Survivor struct {
 	net   *mlp.Net
 	width int // of the best places, how many it looks beyond; with 1, at none
 	rows  int // of the field
+	under int // rows below those that the net sees, in this choice
 	order [wintetris.MaxMoves]int
 	next  [wintetris.MaxMoves]wintetris.Block
 	x     [wintetris.MaxMoves * Len]float32
@@ -36,11 +43,13 @@ func NewSurvivor(net *mlp.Net) (*Survivor, error) {
 // Rate implements Rater: the chance with the next piece at its best place, and 1 less for places beyond which it does
 // not look.
 func (l *Survivor) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {
+	top := f.Top()
+	l.under = max(0, top-seen)
 	order := l.order[:len(moves)]
 	for i, v := range l.values(f, moves) {
 		out[i], order[i] = search.Chance(v)-1, i
 	}
-	if l.width == 1 || len(moves) == 0 {
+	if l.width == 1 || len(moves) == 0 || l.rows > seen && top < seen {
 		return
 	}
 	slices.SortStableFunc(order, func(i, k int) int { return cmp.Compare(out[k], out[i]) })
@@ -76,7 +85,15 @@ func (l *Survivor) best(g *wintetris.Field, kind uint8) float64 {
 func (l *Survivor) values(f *wintetris.Field, moves []wintetris.Block) []float32 {
 	n, heights := len(moves), f.Heights()
 	for i, m := range moves {
-		after(f, &heights, m, l.x[i*Len:(i+1)*Len])
+		x := l.x[i*Len : (i+1)*Len]
+		if l.under == 0 {
+			after(f, &heights, m, x)
+			continue
+		}
+		g, above := *f, wintetris.Field{}
+		g.Put(m)
+		copy(above[:], g[l.under:])
+		Features(&above, x)
 	}
 	l.net.Forward(l.x[:n*Len], n, l.v[:n])
 	return l.v[:n]

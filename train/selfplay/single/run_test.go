@@ -49,7 +49,7 @@ func same(t *testing.T, a, b *selfplay.Run) {
 }
 
 func TestWorkersChangeNothing(t *testing.T) {
-	for _, g := range []*games.Game{games.WinTetris, games.WinTetrisPaper10} {
+	for _, g := range []*games.Game{games.WinTetris, games.WinTetrisPaper} {
 		one, three := open(t, g, tiny(), 1), open(t, g, tiny(), 3)
 		require.NoError(t, one.Go(t.Context(), nil))
 		require.NoError(t, three.Go(t.Context(), nil))
@@ -63,7 +63,7 @@ func TestWorkersChangeNothing(t *testing.T) {
 func TestSurvival(t *testing.T) {
 	conf := tiny()
 	conf.Keep, conf.Lambda = 3, 1
-	r := open(t, games.WinTetrisPaper10, conf, 1)
+	r := open(t, games.WinTetrisPaper, conf, 1)
 	require.NoError(t, r.Go(t.Context(), nil))
 	l := learnerOf(r)
 	require.Equal(t, wintetrisbot.Survival, conf.Notes(r)["output"])
