@@ -4,7 +4,10 @@ package library
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,12 +39,44 @@ func built(t testing.TB, source string, flags ...string) string {
 
 func misbehaving(t testing.TB) string { return built(t, "testdata/misbehave.c") }
 
-func player(t *testing.T, options string) *Player {
-	c := Config{File: misbehaving(t), Limit: time.Minute, Patience: 2 * time.Minute}
-	p := &Player{Options: options, Config: c}
+// started starts a solver's process, with a limit and a patience that no answer reaches by chance.
+func started(t *testing.T, file, options string, output io.Writer) *Process {
+	c := Config{File: file, Limit: time.Minute, Patience: 2 * time.Minute, Output: output}
+	p, err := Start(t.Context(), c)
+	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	require.NoError(t, p.Open(t.Context(), options))
 	return p
 }
+
+// A game is what became of one that a process has played.
+type game struct {
+	wintetris.Engine
+	late, negative int   // answers
+	err            error // the last one
+}
+
+// play plays a game with a solver that is open, until it is over or cannot go on. before is called before every tick.
+func (p *Process) play(ctx context.Context, seed uint64, before func(ticks uint64)) (g game) {
+	for g.Start(seed); g.Over == wintetris.Running; {
+		before(g.Ticks)
+		bits, err := p.Update(ctx, &g.Field, g.Piece, g.Upcoming(), g.New)
+		switch {
+		case errors.Is(err, contest.ErrLate):
+			g.late++
+		case errors.As(err, new(*Answer)):
+			g.negative++
+		case err != nil:
+			g.err = err
+			return g
+		}
+		g.err = cmp.Or(err, g.err)
+		g.Tick(bits)
+	}
+	return g
+}
+
+func nothing(uint64) {}
 
 // dropping is what becomes of a game in which every tick drops.
 func dropping(seed uint64) *wintetris.Engine {
@@ -54,7 +89,6 @@ func dropping(seed uint64) *wintetris.Engine {
 
 func TestMisbehaviour(t *testing.T) {
 	t.Run("faults", testFaults)
-	t.Run("conflicts", testConflicts)
 	t.Run("negative", testNegative)
 	t.Run("noise", testNoise)
 	t.Run("late", testLate)
@@ -63,7 +97,7 @@ func TestMisbehaviour(t *testing.T) {
 	t.Run("interrupt", testInterrupt)
 }
 
-// testFaults plays two games with solvers that end their process in each: both are told of.
+// testFaults plays with solvers that end their process in the game.
 func testFaults(t *testing.T) {
 	for how, want := range map[string]string{
 		"crash":    "SIGSEGV: segmentation violation",
@@ -76,39 +110,19 @@ func testFaults(t *testing.T) {
 	} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			p := player(t, how)
-			if strings.HasPrefix(want, "hung") {
-				p.Each = func(_ context.Context, e *wintetris.Engine, _ wintetris.Bits, _ time.Duration) error {
-					if e.Ticks == 8 { // the next call is the one
-						p.process.config.Patience = 200 * time.Millisecond
-					}
-					return nil
+			p := started(t, misbehaving(t), how, nil)
+			g := p.play(t.Context(), 1, func(ticks uint64) {
+				if ticks == 9 && strings.HasPrefix(want, "hung") { // this call is the one
+					p.config.Patience = 200 * time.Millisecond
 				}
-			}
-			for seed := uint64(1); seed <= 2; seed++ {
-				r, err := p.Play(context.Background(), seed)
-				require.NoError(t, err)
-				require.Equal(t, "fault", r.End, "%+v", r)
-				require.Contains(t, r.Fault, want)
-				require.EqualValues(t, 9, r.Ticks-uint64(r.Late), "it played 9 ticks")
-				require.Equal(t, 9, r.Pieces)
-			}
+			})
+			require.ErrorAs(t, g.err, new(*Fault))
+			require.ErrorContains(t, g.err, want)
+			require.EqualValues(t, 9, g.Ticks-uint64(g.late), "it played 9 ticks")
+			require.EqualValues(t, 9, g.Pieces)
+			require.Equal(t, g.err, p.Open(t.Context(), how), "it cannot be used any more")
 		})
 	}
-}
-
-func testConflicts(t *testing.T) {
-	p := player(t, "conflict")
-	r, err := p.Play(context.Background(), 3)
-	require.NoError(t, err)
-	require.Equal(t, 1, r.Conflicts)
-	require.Zero(t, r.Blocked)
-	require.Equal(t, "block out", r.End)
-	p.Strict = true
-	r, err = p.Play(context.Background(), 3)
-	require.NoError(t, err)
-	require.Equal(t, "conflict", r.End)
-	require.EqualValues(t, 3, r.Ticks)
 }
 
 // testNegative: negative answers count as no bits, bits beyond the five as nothing.
@@ -117,56 +131,42 @@ func testNegative(t *testing.T) {
 		"negative": "wt_update answered -2 (bad argument): as  [1mhe likes: negative",
 		"strange":  "wt_update answered -12345 (unknown failure): as  [1mhe likes: strange",
 	} {
-		p := player(t, how)
-		r, err := p.Play(context.Background(), 5)
-		require.NoError(t, err)
-		require.Equal(t, want, r.Failure)
-		require.Equal(t, int(r.Ticks+1)/2, r.Failures)
+		g := started(t, misbehaving(t), how, nil).play(t.Context(), 5, nothing)
+		require.EqualError(t, g.err, want)
+		require.Equal(t, int(g.Ticks+1)/2, g.negative)
 		var e wintetris.Engine
 		for e.Start(5); e.Over == wintetris.Running; {
 			e.Tick([]wintetris.Bits{wintetris.Drop, 0}[(e.Ticks+1)%2])
 		}
-		require.EqualValues(t, e.Ticks, r.Ticks)
-		require.EqualValues(t, e.Pieces, r.Pieces)
+		require.Equal(t, e, g.Engine)
 	}
 }
 
 // testNoise: what a solver prints does not mix with its answers.
 func testNoise(t *testing.T) {
 	var out bytes.Buffer
-	p := player(t, "noise")
-	p.Config.Output = &out
+	p := started(t, misbehaving(t), "noise", &out)
 	for seed := uint64(1); seed <= 3; seed++ {
-		r, err := p.Play(context.Background(), seed)
-		require.NoError(t, err)
-		require.EqualValues(t, dropping(seed).Ticks, r.Ticks)
-		require.Zero(t, r.Late)
+		g := p.play(t.Context(), seed, nothing)
+		require.Equal(t, game{Engine: *dropping(seed)}, g)
 	}
 	require.NoError(t, p.Close())
 	require.Contains(t, out.String(), "noise on standard output\nnoise")
-	p = player(t, "write")
-	r, err := p.Play(context.Background(), 4)
-	require.NoError(t, err)
-	require.EqualValues(t, dropping(4).Lines, r.Lines, "what it writes to its copy changes nothing")
+	g := started(t, misbehaving(t), "write", nil).play(t.Context(), 4, nothing)
+	require.Equal(t, game{Engine: *dropping(4)}, g, "what it writes to its copy changes nothing")
 }
 
 // testLate: an answer after the limit is none; the game goes on.
 func testLate(t *testing.T) {
-	p := player(t, "slow")
-	p.Config.Limit = 25 * time.Millisecond
-	r, err := p.Play(context.Background(), 2)
-	require.NoError(t, err)
-	require.Equal(t, "block out", r.End)
-	require.Positive(t, r.Late)
-	require.Less(t, r.Late, int(r.Ticks))
-	p.Config.Limit = 0
-	require.NoError(t, p.Close())
-	p = player(t, "slow")
-	p.Config.Limit = 0
-	r, err = p.Play(context.Background(), 2)
-	require.NoError(t, err)
-	require.Zero(t, r.Late)
-	require.EqualValues(t, dropping(2).Ticks, r.Ticks)
+	p := started(t, misbehaving(t), "slow", nil)
+	p.config.Limit = 25 * time.Millisecond
+	g := p.play(t.Context(), 2, nothing)
+	require.Equal(t, wintetris.BlockOut, g.Over)
+	require.Positive(t, g.late)
+	require.Less(t, g.late, int(g.Ticks))
+	p = started(t, misbehaving(t), "slow", nil)
+	p.config.Limit = 0
+	require.Equal(t, game{Engine: *dropping(2)}, p.play(t.Context(), 2, nothing))
 }
 
 // testOwed: of a piece whose first tick fell into a late call, the next call is the first.
@@ -209,33 +209,26 @@ func testOwed(t *testing.T) {
 }
 
 func testOpen(t *testing.T) {
-	ctx := context.Background()
-	_, err := player(t, "open-null").Play(ctx, 1)
-	require.EqualError(t, err, "wt_open: as  [1mhe likes: open-null")
-	_, err = player(t, "open-crash").Play(ctx, 1)
-	require.ErrorContains(t, err, "crashed (SIGABRT: abort) in wt_open")
-	r, err := player(t, "").Play(ctx, 1)
-	require.NoError(t, err)
-	require.EqualValues(t, dropping(1).Lines, r.Lines)
-	require.Equal(t, int(dropping(1).Pieces), r.Pieces)
+	p := started(t, misbehaving(t), "", nil)
+	require.EqualError(t, p.Open(t.Context(), "open-null"), "wt_open: as  [1mhe likes: open-null")
+	require.NoError(t, p.Open(t.Context(), ""), "it can be used again")
+	require.Equal(t, game{Engine: *dropping(1)}, p.play(t.Context(), 1, nothing))
+	require.ErrorContains(t, p.Open(t.Context(), "open-crash"), "crashed (SIGABRT: abort) in wt_open")
 }
 
 // testInterrupt: a game in a call that never ends is stopped by its context at once.
 func testInterrupt(t *testing.T) {
-	p := player(t, "hang")
-	p.Config.Limit, p.Config.Patience = 0, 0
-	ctx, cancel := context.WithCancel(context.Background())
+	p := started(t, misbehaving(t), "hang", nil)
+	p.config.Limit, p.config.Patience = 0, 0
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	p.Each = func(_ context.Context, e *wintetris.Engine, _ wintetris.Bits, _ time.Duration) error {
-		if e.Ticks == 8 { // the next call is the one
+	g := p.play(ctx, 1, func(ticks uint64) {
+		if ticks == 9 { // this call is the one
 			time.AfterFunc(100*time.Millisecond, cancel)
 		}
-		return nil
-	}
-	r, err := p.Play(ctx, 1)
-	require.ErrorIs(t, err, context.Canceled)
-	require.EqualValues(t, 9, r.Ticks)
-	require.Equal(t, "stopped", r.End)
+	})
+	require.ErrorIs(t, g.err, context.Canceled)
+	require.EqualValues(t, 9, g.Ticks)
 }
 
 func TestLibrariesThatDoNotLoad(t *testing.T) {
@@ -264,24 +257,6 @@ func TestLibrariesThatDoNotLoad(t *testing.T) {
 	require.ErrorContains(t, err, "exit status 1 in loading")
 	_, err = Start(context.Background(), Config{File: old, Program: []string{filepath.Join(dir, "nothing")}})
 	require.ErrorContains(t, err, "start the library's process")
-}
-
-// TestExampleSolver plays the example in C through the process and by its statistics.
-func TestExampleSolver(t *testing.T) {
-	p := &Player{Config: Config{File: built(t, "../../submit/wintetris/examples/solver.c"), Limit: time.Minute}, Cap: 12}
-	defer p.Close()
-	r, err := p.Play(context.Background(), 1)
-	require.NoError(t, err)
-	require.Equal(t, "capped", r.End)
-	require.GreaterOrEqual(t, r.Lines, 12)
-	p.Cap = 0
-	r, err = p.Play(context.Background(), 1)
-	require.NoError(t, err)
-	require.Positive(t, r.MeanMS)
-	r.MeanMS, r.LongestMS, r.Hung = 0, 0, 0
-	require.Equal(t, Result{
-		Seed: 1, Lines: 46, Level: 5, Pieces: 146, Ticks: 512, Score: 11880, Blocked: 5, End: "block out",
-	}, r)
 }
 
 // TestOrphans: a process whose parent is gone ends, in a call that never does, too.

@@ -116,10 +116,17 @@ func (b build) header(t *testing.T) {
 
 // inProcess is what a host prints of a game that our engine plays with our solver.
 func inProcess(seed uint64, r wintetrisbot.Rater, parts int) string {
-	var e wintetris.Engine
 	s := wintetrisbot.NewSolver(r, parts)
+	return played(seed, func(e *wintetris.Engine) wintetris.Bits {
+		return s.Update(&e.Field, e.Piece, e.Upcoming(), e.New)
+	})
+}
+
+// played is what a host prints of a game that our engine plays with these bits.
+func played(seed uint64, bits func(*wintetris.Engine) wintetris.Bits) string {
+	var e wintetris.Engine
 	for e.Start(seed); e.Over == wintetris.Running; {
-		ask(&e, s)
+		e.Tick(bits(&e))
 	}
 	return fmt.Sprintf("seed %d lines %d level %d pieces %d ticks %d score %d conflicts %d blocked %d",
 		seed, e.Lines, e.Level(), e.Pieces, e.Ticks, e.Points, e.Conflicts, e.Blocked)
@@ -183,23 +190,27 @@ func (b build) hostCPP(t *testing.T) {
 
 // ours loads the library into a process of Go's, so that two of its runtimes meet there.
 func (b build) ours(t *testing.T) {
-	p := &host.Player{Config: host.Config{File: b.library, Patience: time.Minute}}
+	ctx := context.Background()
+	p, err := host.Start(ctx, host.Config{File: b.library, Patience: time.Minute})
+	require.NoError(t, err)
 	defer p.Close()
 	for _, seed := range []uint64{8, 10, 12} {
-		r, err := p.Play(context.Background(), seed)
-		require.NoError(t, err)
-		require.Zero(t, r.Late+r.Failures, "%+v", r)
-		require.Equal(t, demoGames()[seed], fmt.Sprintf(
-			"seed %d lines %d level %d pieces %d ticks %d score %d conflicts %d blocked %d",
-			r.Seed, r.Lines, r.Level, r.Pieces, r.Ticks, r.Score, r.Conflicts, r.Blocked))
+		require.NoError(t, p.Open(ctx, ""))
+		require.Equal(t, demoGames()[seed], played(seed, func(e *wintetris.Engine) wintetris.Bits {
+			bits, err := p.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
+			require.NoError(t, err)
+			return bits
+		}))
 	}
-	p.Options, p.Cap = "evaluator=learned", 300
-	r, err := p.Play(context.Background(), 10)
-	require.NoError(t, err)
-	require.Equal(t, "capped", r.End, "%+v", r)
-	p.Options = "evaluator=guess"
-	_, err = p.Play(context.Background(), 1)
-	require.EqualError(t, err, `wt_open: option evaluator: "guess": want hand or learned`)
+	require.NoError(t, p.Open(ctx, "evaluator=learned"))
+	var e wintetris.Engine
+	for e.Start(10); e.Lines < 300; {
+		bits, err := p.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
+		require.NoError(t, err)
+		e.Tick(bits)
+		require.Equal(t, wintetris.Running, e.Over)
+	}
+	require.EqualError(t, p.Open(ctx, "evaluator=guess"), `wt_open: option evaluator: "guess": want hand or learned`)
 }
 
 // sideBySide plays two solvers of two libraries in turn, each in a game of its own.
@@ -284,12 +295,22 @@ func TestCrashes(t *testing.T) {
 		"crash=panic -3 the solver failed: crash", "after-panic 0 0",
 		"crash=open 0 making the solver failed: crash in open",
 	})
-	p := &host.Player{Config: host.Config{File: b.library, Patience: time.Minute}, Options: "crash=nil"}
-	defer p.Close()
-	r, err := p.Play(context.Background(), 1)
+	p, err := host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute})
 	require.NoError(t, err)
-	require.Equal(t, "block out", r.End)
-	require.Equal(t, r.Pieces, r.Failures, "it crashes once a piece, and the game goes on")
+	defer p.Close()
+	require.NoError(t, p.Open(t.Context(), "crash=nil"))
+	var crashes int32
+	var e wintetris.Engine
+	for e.Start(1); e.Over == wintetris.Running; {
+		bits, err := p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), e.New)
+		if err != nil {
+			require.ErrorAs(t, err, new(*host.Answer))
+			crashes++
+		}
+		e.Tick(bits)
+	}
+	require.Equal(t, wintetris.BlockOut, e.Over)
+	require.Equal(t, e.Pieces, crashes, "it crashes once a piece, and the game goes on")
 }
 
 // caller throws random calls at the library from several threads.
@@ -311,9 +332,4 @@ func BenchmarkCall(b *testing.B) {
 	_, err := fmt.Sscanf(out[strings.Index(out, "cost"):], "cost %f", &each)
 	require.NoError(b, err, out)
 	b.ReportMetric(each, "cpu-ns/call")
-}
-
-// ask plays one tick with the bits of the solver.
-func ask(e *wintetris.Engine, s wintetris.Solver) (locked bool) {
-	return e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
 }

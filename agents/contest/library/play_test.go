@@ -1,0 +1,90 @@
+//go:build unix
+
+package library
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func player(t *testing.T, file, options string) *Player {
+	c := Config{File: built(t, file), Limit: time.Minute, Patience: 2 * time.Minute}
+	p := &Player{Options: options, Config: c}
+	t.Cleanup(func() { require.NoError(t, p.Close()) })
+	return p
+}
+
+// TestExampleSolver plays the example in C through the process and by its statistics.
+func TestExampleSolver(t *testing.T) {
+	p := player(t, "../../submit/wintetris/examples/solver.c", "")
+	p.Cap = 12
+	r, err := p.Play(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, "capped", r.End)
+	require.GreaterOrEqual(t, r.Lines, 12)
+	p.Cap = 0
+	r, err = p.Play(t.Context(), 1)
+	require.NoError(t, err)
+	require.Positive(t, r.MeanMS)
+	r.MeanMS, r.LongestMS, r.Hung = 0, 0, 0
+	require.Equal(t, Result{
+		Seed: 1, Lines: 46, Level: 5, Pieces: 146, Ticks: 512, Score: 11880, Blocked: 5, End: "block out",
+	}, r)
+}
+
+// TestFaultsOfGames: of two games that a solver ends each is told of, and what it did not answer is counted.
+func TestFaultsOfGames(t *testing.T) {
+	p := player(t, "testdata/misbehave.c", "crash")
+	for seed := uint64(1); seed <= 2; seed++ {
+		r, err := p.Play(t.Context(), seed)
+		require.NoError(t, err)
+		require.Equal(t, "fault", r.End)
+		require.Contains(t, r.Fault, "SIGSEGV: segmentation violation")
+		require.EqualValues(t, 9, r.Ticks)
+		require.Equal(t, 9, r.Pieces)
+	}
+	p.Options = "negative"
+	r, err := p.Play(t.Context(), 5)
+	require.NoError(t, err)
+	require.Equal(t, "wt_update answered -2 (bad argument): as  [1mhe likes: negative", r.Failure)
+	require.Equal(t, int(r.Ticks+1)/2, r.Failures)
+	p = player(t, "testdata/misbehave.c", "slow")
+	p.Config.Limit = 25 * time.Millisecond
+	r, err = p.Play(t.Context(), 2)
+	require.NoError(t, err)
+	require.Positive(t, r.Late)
+	require.Less(t, r.Late, int(r.Ticks))
+}
+
+func TestConflicts(t *testing.T) {
+	p := player(t, "testdata/misbehave.c", "conflict")
+	r, err := p.Play(t.Context(), 3)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Conflicts)
+	require.Zero(t, r.Blocked)
+	require.Equal(t, "block out", r.End)
+	p.Strict = true
+	r, err = p.Play(t.Context(), 3)
+	require.NoError(t, err)
+	require.Equal(t, "conflict", r.End)
+	require.EqualValues(t, 3, r.Ticks)
+}
+
+// TestHungTicks: a piece hangs where the answer takes longer than a tick of the level, 500 ms at first and 50 at last.
+func TestHungTicks(t *testing.T) {
+	var r Result
+	for _, c := range []struct {
+		took  time.Duration
+		level int
+		hung  int
+	}{
+		{499 * time.Millisecond, 1, 0}, {501 * time.Millisecond, 1, 1}, {451 * time.Millisecond, 2, 2},
+		{449 * time.Millisecond, 2, 2}, {51 * time.Millisecond, 147, 3}, {49 * time.Millisecond, 147, 3},
+	} {
+		r.clock(c.took, c.level)
+		require.Equal(t, c.hung, r.Hung, "%v at level %d", c.took, c.level)
+	}
+	require.Equal(t, 501.0, r.LongestMS)
+}
