@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	contests "blockyard/agents/contest/dropblox/server"
-	"blockyard/agents/contest/library"
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
+	"blockyard/agents/play/plugin"
 	"blockyard/datasets/viewer/analysis"
 )
 
@@ -27,7 +27,7 @@ var outputs = []struct {
 	{"league try", tournament.Trial{}},
 	{"analyze: a turn", analysis.Position{}},
 	{"analyze: a game", analysis.Game{}},
-	{"play --plugin", library.Report{}},
+	{"play --plugin", plugin.Report{}},
 	{"serve dropblox: a round", contests.Round{}},
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/compile/compiletest"
-	"blockyard/agents/contest/library"
+	"blockyard/agents/play/plugin"
 )
 
 // solver compiles a solver in C.
@@ -32,7 +32,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
 		status, out, errs := agents(t.Context(), "play wintetris --games 2 --limit-ms 0 --json --plugin "+file)
 		require.Zero(t, status, errs)
-		got := decoded[library.Report](t, out)
+		got := decoded[plugin.Report](t, out)
 		var of []int64
 		for _, g := range got.Games {
 			require.Contains(t, []string{"block out", "lock out"}, g.End)
@@ -61,7 +61,7 @@ func TestPlayWithALibrary(t *testing.T) {
 	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
 	status, out, errs = agents(ctx, strict+file)
 	require.Zero(t, status, errs)
-	got := decoded[library.Report](t, out)
+	got := decoded[plugin.Report](t, out)
 	require.Len(t, got.Games, 1)
 	require.Equal(t, "capped", got.Games[0].End)
 	require.EqualValues(t, 2, got.Games[0].Seed)
@@ -112,7 +112,7 @@ func TestWatchALibrary(t *testing.T) {
 	slow := solver(t, "../../contest/library/testdata/misbehave.c")
 	status, out, errs = agents(t.Context(), "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
 	require.Zero(t, status, errs)
-	got := decoded[library.Report](t, out)
+	got := decoded[plugin.Report](t, out)
 	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
 	require.Greater(t, got.Games[0].MeanMS, 10.0)
 }

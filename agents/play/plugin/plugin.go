@@ -69,7 +69,7 @@ func (c *Match) Play(ctx context.Context, con *program.Console) error {
 }
 
 // follow makes p show and record its game, at the speed of the clock.
-func (c *Match) follow(p *library.Player, con *program.Console) (kept func() error) {
+func (c *Match) follow(p *Player, con *program.Console) (kept func() error) {
 	who, file := bots.Alias(c.Plugin)
 	if who == file {
 		who = "plugin:" + file
@@ -115,7 +115,7 @@ func (c *Match) follow(p *library.Player, con *program.Console) (kept func() err
 	}
 }
 
-func (c *Match) player(con *program.Console) (*library.Player, error) {
+func (c *Match) player(con *program.Console) (*Player, error) {
 	limit, patience := *cmp.Or(c.LimitMS, new(1000)), *cmp.Or(c.Patience, new(10*time.Second))
 	c.Games = cmp.Or(c.Games, 1)
 	switch {
@@ -131,7 +131,7 @@ func (c *Match) player(con *program.Console) (*library.Player, error) {
 		return nil, errors.New("--options: a zero byte")
 	}
 	_, file := bots.Alias(c.Plugin)
-	p := &library.Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: library.Config{
+	p := &Player{Options: c.Options, Strict: c.Strict, Cap: c.CapLines, Config: library.Config{
 		File: file, Limit: time.Duration(limit) * time.Millisecond, Patience: patience,
 	}}
 	if !c.Quiet && !c.JSON {

@@ -1,16 +1,35 @@
 //go:build unix
 
-package library
+package plugin
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/contest/library"
 )
 
+// TestMain lets the tests' own program be the process of the library.
+func TestMain(m *testing.M) {
+	if Serves() {
+		Serve()
+		os.Exit(1)
+	}
+	compiletest.Run(m)
+}
+
+const misbehave = "../../contest/library/testdata/misbehave.c"
+
 func player(t *testing.T, file, options string) *Player {
-	c := Config{File: built(t, file), Limit: time.Minute, Patience: 2 * time.Minute}
+	lib := compiletest.Once(filepath.Base(file)+".so", func(path string) {
+		compiletest.C(t, "-shared", "-fPIC", "-o", path, file)
+	})
+	c := library.Config{File: lib, Limit: time.Minute, Patience: 2 * time.Minute}
 	p := &Player{Options: options, Config: c}
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	return p
@@ -36,7 +55,7 @@ func TestExampleSolver(t *testing.T) {
 
 // TestFaultsOfGames: of two games that a solver ends each is told of, and what it did not answer is counted.
 func TestFaultsOfGames(t *testing.T) {
-	p := player(t, "testdata/misbehave.c", "crash")
+	p := player(t, misbehave, "crash")
 	for seed := uint64(1); seed <= 2; seed++ {
 		r, err := p.Play(t.Context(), seed)
 		require.NoError(t, err)
@@ -50,7 +69,7 @@ func TestFaultsOfGames(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "wt_update answered -2 (bad argument): as  [1mhe likes: negative", r.Failure)
 	require.Equal(t, int(r.Ticks+1)/2, r.Failures)
-	p = player(t, "testdata/misbehave.c", "slow")
+	p = player(t, misbehave, "slow")
 	p.Config.Limit = 25 * time.Millisecond
 	r, err = p.Play(t.Context(), 2)
 	require.NoError(t, err)
@@ -59,7 +78,7 @@ func TestFaultsOfGames(t *testing.T) {
 }
 
 func TestConflicts(t *testing.T) {
-	p := player(t, "testdata/misbehave.c", "conflict")
+	p := player(t, misbehave, "conflict")
 	r, err := p.Play(t.Context(), 3)
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Conflicts)

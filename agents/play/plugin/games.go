@@ -1,4 +1,4 @@
-package library
+package plugin
 
 import (
 	"cmp"
@@ -9,19 +9,20 @@ import (
 	"time"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/library"
 	"blockyard/env/wintetris"
 )
 
-// A Player plays games with a library, in a new process after a Fault. Close it. It is not for concurrent use.
+// A Player plays games with a library, in a new process after a library.Fault. Close it. It is not for concurrent use.
 type Player struct {
-	Config  Config
+	Config  library.Config
 	Options string
 	Strict  bool // a conflict loses the game
 	Cap     int  // a game stops after this many lines; 0 for no limit
 	// Each, if set, is called in every tick with the position, the bits that are about to be played, and how long
 	// the library took for them. An error ends the game with that error.
 	Each    func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error
-	process *Process
+	process *library.Process
 }
 
 // A Result is the result of a game, which a Fault may have ended early.
@@ -63,7 +64,7 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 	r.Lines, r.Level, r.Pieces, r.Ticks = int(e.Lines), e.Level(), int(e.Pieces), e.Ticks
 	r.Score, r.Conflicts, r.Blocked = e.Points, int(e.Conflicts), int(e.Blocked)
 	r.End = e.Over.String()
-	var fault *Fault
+	var fault *library.Fault
 	switch {
 	case errors.As(stop, &fault):
 		r.End, r.Fault = "fault", fault.Why
@@ -79,7 +80,7 @@ func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
 func (p *Player) tick(ctx context.Context, e *wintetris.Engine, r *Result) error {
 	asked := time.Now()
 	bits, err := p.process.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
-	var answer *Answer
+	var answer *library.Answer
 	switch {
 	case errors.Is(err, contest.ErrLate):
 		r.Late++
@@ -111,12 +112,12 @@ func (r *Result) clock(took time.Duration, level int) {
 
 // open opens a solver, in a new process if there is none that works.
 func (p *Player) open(ctx context.Context) (err error) {
-	if p.process != nil && p.process.dead == nil {
-		if err = p.process.Open(ctx, p.Options); err == nil || p.process.dead == nil {
+	if p.process != nil {
+		if err = p.process.Open(ctx, p.Options); !errors.As(err, new(*library.Fault)) {
 			return err
 		}
 	}
-	if p.process, err = Start(ctx, p.Config); err != nil {
+	if p.process, err = library.Start(ctx, p.Config); err != nil {
 		return err
 	}
 	return p.process.Open(ctx, p.Options)
