@@ -10,22 +10,20 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/library"
+	"blockyard/env"
 	"blockyard/env/wintetris"
 )
 
-// A Player plays games with a library, in a new process after a library.Fault. Close it. It is not for concurrent use.
-type Player struct {
-	Config  library.Config
-	Options string
-	Strict  bool // a conflict loses the game
-	Cap     int  // a game stops after this many lines; 0 for no limit
-	// Each, if set, is called in every tick with the position, the bits that are about to be played, and how long
-	// the library took for them. An error ends the game with that error.
-	Each    func(ctx context.Context, e *wintetris.Engine, b wintetris.Bits, took time.Duration) error
+// A seat is the agent of one game: it answers with what the library does, and counts how.
+type seat struct {
 	process *library.Process
+	at      wintetris.Engine // the last position
+	asked   time.Time        // when the library was asked last
+	took    time.Duration    // for its answer
+	Result
 }
 
-// A Result is the result of a game, which a Fault may have ended early.
+// A Result is the result of a game, which a library.Fault may have ended early.
 type Result struct {
 	Seed      uint64  `json:"seed,string"`
 	Lines     int     `json:"lines"`
@@ -45,60 +43,23 @@ type Result struct {
 	Fault     string  `json:"fault,omitempty"` // why the library's process ended
 }
 
-// Play plays one game. The error is that of ctx, with the result so far, or says why no game
-// could begin: the library does not load or refuses the options.
-func (p *Player) Play(ctx context.Context, seed uint64) (Result, error) {
-	if err := p.open(ctx); err != nil {
-		return Result{Seed: seed}, err
-	}
-	e := wintetris.Engine{Strict: p.Strict}
-	e.Start(seed)
-	r := Result{Seed: seed}
-	var stop error
-	for e.Over == wintetris.Running && stop == nil && (p.Cap == 0 || int(e.Lines) < p.Cap) {
-		stop = p.tick(ctx, &e, &r)
-	}
-	if e.Ticks > 0 {
-		r.MeanMS /= float64(e.Ticks)
-	}
-	r.Lines, r.Level, r.Pieces, r.Ticks = int(e.Lines), e.Level(), int(e.Pieces), e.Ticks
-	r.Score, r.Conflicts, r.Blocked = e.Points, int(e.Conflicts), int(e.Blocked)
-	r.End = e.Over.String()
-	var fault *library.Fault
-	switch {
-	case errors.As(stop, &fault):
-		r.End, r.Fault = "fault", fault.Why
-		return r, nil
-	case stop != nil:
-		r.End = "stopped"
-	case e.Over == wintetris.Running:
-		r.End = "capped"
-	}
-	return r, stop
-}
-
-func (p *Player) tick(ctx context.Context, e *wintetris.Engine, r *Result) error {
-	asked := time.Now()
-	bits, err := p.process.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
+// Act implements env.Agent. Without an answer that counts, nothing is pressed.
+func (s *seat) Act(ctx context.Context, state env.State, _ int) (env.Action, error) {
+	s.at, s.asked = state.(*wintetris.State).Engine, time.Now()
+	bits, err := s.process.Update(ctx, &s.at.Field, s.at.Piece, s.at.Upcoming(), s.at.New)
 	var answer *library.Answer
 	switch {
 	case errors.Is(err, contest.ErrLate):
-		r.Late++
+		s.Late++
 	case errors.As(err, &answer):
-		r.Failures++
-		r.Failure = cmp.Or(r.Failure, answer.Error())
+		s.Failures++
+		s.Failure = cmp.Or(s.Failure, answer.Error())
 	case err != nil:
-		return err
+		return env.None, err
 	}
-	took := time.Since(asked)
-	r.clock(took, e.Level())
-	if p.Each != nil {
-		if err := p.Each(ctx, e, bits, took); err != nil {
-			return err
-		}
-	}
-	e.Tick(bits)
-	return nil
+	s.took = time.Since(s.asked)
+	s.clock(s.took, s.at.Level())
+	return env.Action(bits) & env.Action(wintetris.TickGame.Actions-1), nil
 }
 
 func (r *Result) clock(took time.Duration, level int) {
@@ -110,24 +71,13 @@ func (r *Result) clock(took time.Duration, level int) {
 	}
 }
 
-// open opens a solver, in a new process if there is none that works.
-func (p *Player) open(ctx context.Context) (err error) {
-	if p.process != nil {
-		if err = p.process.Open(ctx, p.Options); !errors.As(err, new(*library.Fault)) {
-			return err
-		}
-	}
-	if p.process, err = library.Start(ctx, p.Config); err != nil {
-		return err
-	}
-	return p.process.Open(ctx, p.Options)
-}
-
-func (p *Player) Close() error {
-	if p.process == nil {
-		return nil
-	}
-	return p.process.Close()
+// finish completes the result by the last position.
+func (s *seat) finish() {
+	e := &s.at
+	s.MeanMS /= float64(max(1, e.Ticks))
+	s.Lines, s.Level, s.Pieces, s.Ticks = int(e.Lines), e.Level(), int(e.Pieces), e.Ticks
+	s.Score, s.Conflicts, s.Blocked = e.Points, int(e.Conflicts), int(e.Blocked)
+	s.End = e.Over.String()
 }
 
 type Report struct {
@@ -138,33 +88,6 @@ type Report struct {
 	Faults  int      `json:"faults"`
 	Lines   float64  `json:"mean_lines"`
 	Games   []Result `json:"games"`
-}
-
-// PlayAll plays n games with the seeds from first on and calls done after each. If ctx ends, it returns the games so
-// far without an error. The error says why the first game could not begin; if a later one cannot, that is its Fault.
-func (p *Player) PlayAll(ctx context.Context, first uint64, n int, done func(games int)) (*Report, error) {
-	out := &Report{Plugin: p.Config.File, Options: p.Options, Strict: p.Strict}
-	for i := range n {
-		r, err := p.Play(ctx, first+uint64(i))
-		if ctx.Err() != nil {
-			out.Stopped = true
-			break
-		}
-		if err != nil && i == 0 {
-			return nil, fmt.Errorf("%s: %w", p.Config.File, err)
-		} else if err != nil {
-			r.End, r.Fault = "fault", err.Error()
-		}
-		out.Games = append(out.Games, r)
-		done(i + 1)
-	}
-	for _, r := range out.Games {
-		out.Lines += float64(r.Lines) / float64(len(out.Games))
-		if r.Fault != "" {
-			out.Faults++
-		}
-	}
-	return out, nil
 }
 
 // Fault returns an error if the library's process failed in any game.

@@ -3,6 +3,7 @@
 package plugin
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -11,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/compile/compiletest"
-	"blockyard/agents/contest/library"
+	"blockyard/datasets/program"
 )
 
 // TestMain lets the tests' own program be the process of the library.
@@ -25,27 +26,33 @@ func TestMain(m *testing.M) {
 
 const misbehave = "../../contest/library/testdata/misbehave.c"
 
-func player(t *testing.T, file, options string) *Player {
-	lib := compiletest.Once(filepath.Base(file)+".so", func(path string) {
+// asked is what the flags of "agents play" come to for a solver that this file is the source of.
+func asked(t *testing.T, file string, flags Flags) *Match {
+	flags.Plugin = compiletest.Once(filepath.Base(file)+".so", func(path string) {
 		compiletest.C(t, "-shared", "-fPIC", "-o", path, file)
 	})
-	c := library.Config{File: lib, Limit: time.Minute, Patience: 2 * time.Minute}
-	p := &Player{Options: options, Config: c}
-	t.Cleanup(func() { require.NoError(t, p.Close()) })
-	return p
+	flags.Games, flags.Patience = 1, 2*time.Minute
+	c := &Match{Flags: flags, Game: "wintetris"}
+	require.NoError(t, c.check())
+	t.Cleanup(func() { require.NoError(t, c.process.Close()) })
+	return c
+}
+
+// played is the result of a game, which nobody watches.
+func (c *Match) played(t *testing.T, seed uint64) Result {
+	r, err := c.play(t.Context(), &program.Console{Err: io.Discard}, seed)
+	require.NoError(t, err)
+	return r
 }
 
 // TestExampleSolver plays the example in C through the process and by its statistics.
 func TestExampleSolver(t *testing.T) {
-	p := player(t, "../../submit/wintetris/examples/solver.c", "")
-	p.Cap = 12
-	r, err := p.Play(t.Context(), 1)
-	require.NoError(t, err)
+	c := asked(t, "../../submit/wintetris/examples/solver.c", Flags{CapLines: 12})
+	r := c.played(t, 1)
 	require.Equal(t, "capped", r.End)
 	require.GreaterOrEqual(t, r.Lines, 12)
-	p.Cap = 0
-	r, err = p.Play(t.Context(), 1)
-	require.NoError(t, err)
+	c.CapLines = 0
+	r = c.played(t, 1)
 	require.Positive(t, r.MeanMS)
 	r.MeanMS, r.LongestMS, r.Hung = 0, 0, 0
 	require.Equal(t, Result{
@@ -55,38 +62,31 @@ func TestExampleSolver(t *testing.T) {
 
 // TestFaultsOfGames: of two games that a solver ends each is told of, and what it did not answer is counted.
 func TestFaultsOfGames(t *testing.T) {
-	p := player(t, misbehave, "crash")
+	c := asked(t, misbehave, Flags{Options: "crash"})
 	for seed := uint64(1); seed <= 2; seed++ {
-		r, err := p.Play(t.Context(), seed)
-		require.NoError(t, err)
+		r := c.played(t, seed)
 		require.Equal(t, "fault", r.End)
 		require.Contains(t, r.Fault, "SIGSEGV: segmentation violation")
 		require.EqualValues(t, 9, r.Ticks)
 		require.Equal(t, 9, r.Pieces)
 	}
-	p.Options = "negative"
-	r, err := p.Play(t.Context(), 5)
-	require.NoError(t, err)
+	c.Options = "negative"
+	r := c.played(t, 5)
 	require.Equal(t, "wt_update answered -2 (bad argument): as  [1mhe likes: negative", r.Failure)
 	require.Equal(t, int(r.Ticks+1)/2, r.Failures)
-	p = player(t, misbehave, "slow")
-	p.Config.Limit = 25 * time.Millisecond
-	r, err = p.Play(t.Context(), 2)
-	require.NoError(t, err)
+	r = asked(t, misbehave, Flags{Options: "slow", LimitMS: 25}).played(t, 2)
 	require.Positive(t, r.Late)
 	require.Less(t, r.Late, int(r.Ticks))
 }
 
 func TestConflicts(t *testing.T) {
-	p := player(t, misbehave, "conflict")
-	r, err := p.Play(t.Context(), 3)
-	require.NoError(t, err)
+	c := asked(t, misbehave, Flags{Options: "conflict"})
+	r := c.played(t, 3)
 	require.Equal(t, 1, r.Conflicts)
 	require.Zero(t, r.Blocked)
 	require.Equal(t, "block out", r.End)
-	p.Strict = true
-	r, err = p.Play(t.Context(), 3)
-	require.NoError(t, err)
+	c.Strict = true
+	r = c.played(t, 3)
 	require.Equal(t, "conflict", r.End)
 	require.EqualValues(t, 3, r.Ticks)
 }
