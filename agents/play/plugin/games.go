@@ -80,6 +80,7 @@ func (s *seat) finish() {
 	s.End = e.Over.String()
 }
 
+// A Report is what the games of a library came to; agents/JSON.md describes it.
 type Report struct {
 	Plugin  string   `json:"plugin"`
 	Options string   `json:"options"`
@@ -100,6 +101,7 @@ func (t *Report) Fault() error {
 	return nil
 }
 
+// String returns a row for each game, the reasons of faults and failures, and the mean.
 func (t *Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%8s %7s %6s %7s %9s %9s %8s %10s %10s %6s %6s %9s  %s\n", "seed", "lines", "level", "pieces",
