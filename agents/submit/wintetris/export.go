@@ -32,43 +32,16 @@ func wt_abi_version() C.int32_t { return C.WT_ABI }
 
 //export wt_open
 func wt_open(options *C.wt_text) C.int64_t {
-	var text string
-	if err := capi.Guard("options", func() (err error) {
-		text, err = optionText(unsafe.Pointer(options))
-		return err
-	}); err != nil {
-		solvers.FailOpen(err)
-		return 0
-	}
-	return C.int64_t(solvers.Open(text))
-}
-
-// optionText copies the caller's text, which ends within MaxOptions.
-func optionText(p unsafe.Pointer) (string, error) {
-	if p == nil {
-		return "", nil
-	}
-	var text []byte
-	for i := 0; i <= handles.MaxOptions; i++ {
-		c := *(*byte)(unsafe.Add(p, i))
-		if c == 0 {
-			return string(text), nil
-		}
-		text = append(text, c)
-	}
-	return "", fmt.Errorf("options: longer than %d bytes", handles.MaxOptions)
+	return C.int64_t(solvers.Open(func() string { return C.GoString((*C.char)(options)) }))
 }
 
 //export wt_update
 func wt_update(solver C.int64_t, field *C.wt_field_in, current *C.wt_block_in, next *C.wt_block_in,
 	new_piece C.int32_t) C.int32_t {
-	q := handles.Request{NewPiece: new_piece != 0}
-	if err := capi.Guard("reading the arguments", func() error {
-		return read(&q, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next))
-	}); err != nil {
-		return C.int32_t(solvers.Refuse(int64(solver), err))
-	}
-	return C.int32_t(solvers.Update(int64(solver), &q))
+	return C.int32_t(solvers.Update(int64(solver), func(q *handles.Request) error {
+		q.NewPiece = new_piece != 0
+		return read(q, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next))
+	}))
 }
 
 // read copies the caller's structs.
@@ -83,7 +56,7 @@ func read(q *handles.Request, field *C.wt_field, current, next *C.wt_block) (err
 	case field.cells == nil:
 		return errors.New("field: cells: null pointer")
 	}
-	q.Cells = *(*[handles.Cells]uint8)(unsafe.Pointer(field.cells))
+	q.Field = handles.Field((*[wintetris.Width * wintetris.Height]uint8)(unsafe.Pointer(field.cells)))
 	if q.Current, err = block("current", current); err != nil {
 		return err
 	}
@@ -91,14 +64,14 @@ func read(q *handles.Request, field *C.wt_field, current, next *C.wt_block) (err
 	return err
 }
 
-func block(name string, b *C.wt_block) (handles.Block, error) {
+func block(name string, b *C.wt_block) (wintetris.Block, error) {
 	switch {
 	case b == nil:
-		return handles.Block{}, fmt.Errorf("%s: null pointer", name)
+		return wintetris.Block{}, fmt.Errorf("%s: null pointer", name)
 	case !sized(b.size, unsafe.Sizeof(*b), unsafe.Alignof(*b)):
-		return handles.Block{}, fmt.Errorf("%s: size %d, want %d", name, b.size, unsafe.Sizeof(*b))
+		return wintetris.Block{}, fmt.Errorf("%s: size %d, want %d", name, b.size, unsafe.Sizeof(*b))
 	}
-	return handles.Block{Kind: int32(b.kind), Rotation: int32(b.rotation), X: int32(b.x), Y: int32(b.y)}, nil
+	return handles.Block(name, int32(b.kind), int32(b.rotation), int32(b.x), int32(b.y))
 }
 
 // sized reports whether a struct's size is ours, or that of a later version with members added at the end.
@@ -113,9 +86,9 @@ func wt_close(solver C.int64_t) C.int32_t {
 
 //export wt_last_error
 func wt_last_error(solver C.int64_t, buf *C.char, size C.int32_t) C.int32_t {
-	text, ok := solvers.LastError(int64(solver))
+	text, err := solvers.LastError(int64(solver))
 	switch {
-	case !ok:
+	case err != nil:
 		return C.int32_t(handles.BadHandle)
 	case size != 0 && capi.Write(text, unsafe.Pointer(buf), int(size)) != nil:
 		return C.int32_t(handles.BadArgument)

@@ -29,8 +29,8 @@ const MaxOpen = 4096
 // A Table maps handles to solvers. Its methods are safe for concurrent use; calls of the same
 // solver wait for each other. No method panics.
 type Table struct {
-	new     func(options string) (wintetris.Solver, error)
-	solvers capi.Table[entry]
+	new func(options string) (wintetris.Solver, error)
+	capi.Table[entry]
 }
 
 // An entry is one open solver of the table, and the options to open it again with.
@@ -45,36 +45,42 @@ func NewTable(newSolver func(options string) (wintetris.Solver, error)) *Table {
 }
 
 // Open creates a solver and returns its handle, or 0; LastError(0) then says why. Handles are never reused.
-func (t *Table) Open(options string) int64 {
-	return t.solvers.Open(func() (e entry, err error) {
-		e.options = options
-		e.solver, err = t.new(options)
+func (t *Table) Open(options func() string) int64 {
+	return t.Table.Open(func() (e entry, err error) {
+		if err = capi.Guard("options", func() error { e.options = options(); return nil }); err == nil {
+			e.solver, err = t.new(e.options)
+		}
 		return e, err
 	})
 }
 
-// FailOpen records why a solver could not be opened.
-func (t *Table) FailOpen(err error) { t.solvers.Open(func() (entry, error) { return entry{}, err }) }
+// A Request holds the arguments of Update, in the engine's terms.
+type Request struct {
+	Field         wintetris.Field
+	Current, Next wintetris.Block
+	NewPiece      bool
+}
 
-// Update returns a solver's bits, or a negative code.
-func (t *Table) Update(handle int64, q *Request) (answer int32) {
-	f, now, next, err := q.position()
-	if err != nil {
-		return t.Refuse(handle, err)
-	}
-	err = t.solvers.Use(handle, func(e *entry) (err error) {
+// Update returns a solver's bits, or a negative code: BadArgument if read fails.
+func (t *Table) Update(handle int64, read func(*Request) error) (answer int32) {
+	failure := BadArgument
+	err := t.Use(handle, func(e *entry) (err error) {
+		var q Request
+		if err = capi.Guard("reading the arguments", func() error { return read(&q) }); err != nil {
+			return err
+		}
 		s := e.solver
-		e.solver = nil // if what follows fails
+		failure, e.solver = Internal, nil // if what follows fails
 		if s == nil {
 			if s, err = t.new(e.options); err != nil {
 				return err
 			}
 		}
-		answer = int32(s.Update(&f, now, next, q.NewPiece))
+		answer = int32(s.Update(&q.Field, q.Current, q.Next, q.NewPiece))
 		e.solver = s
 		return nil
 	})
-	return code(err, answer, Internal)
+	return code(err, answer, failure)
 }
 
 // code returns the answer of a call, or the code of its error.
@@ -88,70 +94,41 @@ func code(err error, answer, failure int32) int32 {
 	return failure
 }
 
-// Refuse records why the arguments of a call are invalid, and returns the code.
-func (t *Table) Refuse(handle int64, err error) int32 {
-	return code(t.solvers.Use(handle, func(*entry) error { return err }), 0, BadArgument)
-}
-
 // Close closes a solver, after a call in progress. It returns 0 or a code.
 func (t *Table) Close(handle int64) int32 {
-	return code(t.solvers.Close(handle, func(entry) error { return nil }), 0, Internal)
+	return code(t.Table.Close(handle, func(entry) error { return nil }), 0, Internal)
 }
 
-// LastError returns the last error of a solver, or of Open for handle 0, or "". ok is false if there is no such solver.
-func (t *Table) LastError(handle int64) (text string, ok bool) {
-	text, err := t.solvers.LastError(handle)
-	return text, err == nil
-}
-
-// Cells is the number of cells of a field, row by row.
-const Cells = wintetris.Width * wintetris.Height
-
-// A Block is a piece in the caller's terms: the left column and top row of its box. Rows count from the top.
-type Block struct{ Kind, Rotation, X, Y int32 }
-
-// A Request holds the arguments of Update: settled cells from the top row on, 0 for empty, and two pieces.
-type Request struct {
-	Cells         [Cells]uint8
-	Current, Next Block
-	NewPiece      bool
-}
-
-// position converts the request to the engine's types, or says what is wrong with it.
-func (q *Request) position() (f wintetris.Field, now, next wintetris.Block, err error) {
-	for i, c := range q.Cells {
+// Field converts the settled cells of a caller, row by row from the top one on, 0 for empty.
+func Field(cells *[wintetris.Width * wintetris.Height]uint8) (f wintetris.Field) {
+	for i, c := range cells {
 		if c != 0 {
 			f.Set(i%wintetris.Width, wintetris.Height-1-i/wintetris.Width)
 		}
 	}
-	if now, err = q.Current.inside("current"); err == nil {
-		next, err = q.Next.inside("next")
-	}
-	return f, now, next, err
+	return f
 }
 
-// inside converts the block to the engine's type. The block must be within the walls and the
-// floor, and at most the height of its box above the field.
-func (b Block) inside(name string) (wintetris.Block, error) {
+// Block converts a piece of a caller, by the left column and the top row of its box, where rows count from the top. It
+// must be within the walls and the floor, and at most the height of its box above the field.
+func Block(name string, kind, rotation, x, y int32) (b wintetris.Block, err error) {
 	var empty wintetris.Field
 	switch {
-	case b.Kind < 0 || b.Kind >= wintetris.Kinds:
-		return wintetris.Block{}, fmt.Errorf("%s: kind %d: want 0 to %d", name, b.Kind, wintetris.Kinds-1)
-	case b.Rotation < 0 || b.Rotation >= wintetris.Rotations:
-		return wintetris.Block{}, fmt.Errorf("%s: rotation %d: want 0 to %d", name, b.Rotation, wintetris.Rotations-1)
+	case kind < 0 || kind >= wintetris.Kinds:
+		return b, fmt.Errorf("%s: kind %d: want 0 to %d", name, kind, wintetris.Kinds-1)
+	case rotation < 0 || rotation >= wintetris.Rotations:
+		return b, fmt.Errorf("%s: rotation %d: want 0 to %d", name, rotation, wintetris.Rotations-1)
 	}
-	size := int32(wintetris.Size(uint8(b.Kind)))
-	if b.X < -size || b.X > wintetris.Width || b.Y < -size || b.Y > wintetris.Height {
-		return wintetris.Block{}, fmt.Errorf("%s: x %d, y %d: outside the field", name, b.X, b.Y)
+	size := int32(wintetris.Size(uint8(kind)))
+	if x < -size || x > wintetris.Width || y < -size || y > wintetris.Height {
+		return b, fmt.Errorf("%s: x %d, y %d: outside the field", name, x, y)
 	}
-	out := wintetris.Block{
-		Kind: uint8(b.Kind), Rot: uint8(b.Rotation), X: int8(b.X), Y: int8(wintetris.Height - b.Y - size),
+	b = wintetris.Block{Kind: uint8(kind), Rot: uint8(rotation), X: int8(x), Y: int8(wintetris.Height - y - size)}
+	if !empty.Fits(b) {
+		return b, fmt.Errorf("%s: kind %d, rotation %d, x %d, y %d reaches through a wall or the floor",
+			name, kind, rotation, x, y)
 	}
-	if !empty.Fits(out) {
-		return out, fmt.Errorf("%s: kind %d, rotation %d, x %d, y %d reaches through a wall or the floor",
-			name, b.Kind, b.Rotation, b.X, b.Y)
-	}
-	return out, nil
+	return b, nil
 }
 
 // MaxOptions is the length of the longest option text in bytes.

@@ -10,12 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/wintetrisbot"
+	"blockyard/datasets/program/capi"
 	"blockyard/env/wintetris"
 )
-
-func spawned(kind uint8) Block {
-	return Block{Kind: int32(kind), X: int32(wintetris.Spawn(kind).X), Y: []int32{-1, 0, 0, 0, 0, 0, 0}[kind]}
-}
 
 // TestBlocksInBothTerms turns every place of the engine's to rows from the top and back.
 func TestBlocksInBothTerms(t *testing.T) {
@@ -23,26 +20,27 @@ func TestBlocksInBothTerms(t *testing.T) {
 	n := 0
 	for k := uint8(0); k < wintetris.Kinds; k++ {
 		for i := range int32(4 * 20 * 30) {
-			b := Block{int32(k), i % 4, i/4%20 - 5, i/80 - 5}
-			got, err := b.inside("it")
+			rotation, x, y := i%4, i/4%20-5, i/80-5
+			got, err := Block("it", int32(k), rotation, x, y)
 			// its cells, by the rows of a drawing
 			size := wintetris.Size(k)
 			fits := true
-			for _, c := range (wintetris.Block{Kind: k, Rot: uint8(b.Rotation)}).Cells() {
-				column, row := int(b.X)+c[0], int(b.Y)+size-1-c[1]
+			for _, c := range (wintetris.Block{Kind: k, Rot: uint8(rotation)}).Cells() {
+				column, row := int(x)+c[0], int(y)+size-1-c[1]
 				fits = fits && column >= 0 && column < 10 && row < 20
 			}
-			fits = fits && int(b.Y) >= -size
-			require.Equal(t, fits, err == nil, "%+v: %v", b, err)
+			fits = fits && int(y) >= -size
+			require.Equal(t, fits, err == nil, "kind %d, rotation %d, x %d, y %d: %v", k, rotation, x, y, err)
 			if fits {
 				require.True(t, empty.Fits(got))
-				require.Equal(t, int32(20-int(got.Y)-size), b.Y)
+				require.Equal(t, int32(20-int(got.Y)-size), y)
 				n++
 			}
 		}
-		got, err := spawned(k).inside("it")
+		at := wintetris.Spawn(k)
+		got, err := Block("it", int32(k), 0, int32(at.X), []int32{-1, 0, 0, 0, 0, 0, 0}[k])
 		require.NoError(t, err)
-		require.Equal(t, wintetris.Spawn(k), got)
+		require.Equal(t, at, got)
 	}
 	require.Greater(t, n, 4000)
 }
@@ -94,9 +92,14 @@ func (s scripted) Update(*wintetris.Field, wintetris.Block, wintetris.Block, boo
 	return s()
 }
 
-func request() *Request {
-	return &Request{Current: spawned(1), Next: spawned(2), NewPiece: true}
+// ask reads the arguments of a call.
+func ask(q *Request) error {
+	*q = Request{Current: wintetris.Spawn(1), Next: wintetris.Spawn(2), NewPiece: true}
+	return nil
 }
+
+// options returns what a caller passes.
+func options(text string) func() string { return func() string { return text } }
 
 // TestCrash: a solver that crashes is made anew for the next call, with its options.
 func TestCrash(t *testing.T) {
@@ -115,36 +118,36 @@ func TestCrash(t *testing.T) {
 			return 5
 		}), nil
 	})
-	h := tab.Open("o")
+	h := tab.Open(options("o"))
 	for i, want := range []int32{5, -3, 5, -3} {
-		require.Equal(t, want, tab.Update(h, request()), i)
+		require.Equal(t, want, tab.Update(h, ask), i)
 	}
-	text, ok := tab.LastError(h)
-	require.True(t, ok)
+	text, err := tab.LastError(h)
+	require.NoError(t, err)
 	require.Equal(t, "the solver failed: oh", text)
 	require.Equal(t, []string{"o", "o"}, made)
 	refuse = true
-	require.EqualValues(t, -3, tab.Update(h, request()))
+	require.EqualValues(t, -3, tab.Update(h, ask))
 	text, _ = tab.LastError(h)
 	require.Equal(t, "not again", text)
 	require.Zero(t, tab.Close(h))
-	_, ok = tab.LastError(h)
-	require.False(t, ok)
+	_, err = tab.LastError(h)
+	require.ErrorIs(t, err, capi.ErrNotOpen)
 }
 
 func TestSoManySolversAndNoMore(t *testing.T) {
 	tab := NewTable(func(string) (wintetris.Solver, error) { return scripted(nil), nil })
 	seen := map[int64]bool{}
 	for range MaxOpen {
-		seen[tab.Open("")] = true
+		seen[tab.Open(options(""))] = true
 	}
 	require.Len(t, seen, MaxOpen)
 	require.False(t, seen[0])
-	require.Zero(t, tab.Open(""))
+	require.Zero(t, tab.Open(options("")))
 	text, _ := tab.LastError(0)
 	require.Contains(t, text, "4096 solvers are open")
 	require.Zero(t, tab.Close(7))
-	require.EqualValues(t, MaxOpen+1, tab.Open(""), "no handle is given twice")
+	require.EqualValues(t, MaxOpen+1, tab.Open(options("")), "no handle is given twice")
 }
 
 // TestCallsOnOneSolverWait: calls overlap on two solvers, never on one; closing waits.
@@ -165,24 +168,25 @@ func TestCallsOnOneSolverWait(t *testing.T) {
 			return 1
 		}), nil
 	})
-	slow, quick := tab.Open("wait"), tab.Open("")
+	slow, quick := tab.Open(options("wait")), tab.Open(options(""))
 	answers := make(chan int32)
-	go func() { answers <- tab.Update(slow, request()) }()
+	go func() { answers <- tab.Update(slow, ask) }()
 	<-inside
-	require.EqualValues(t, 1, tab.Update(quick, request()), "another solver's call does not wait")
-	text, ok := tab.LastError(slow)
-	require.True(t, ok)
+	require.EqualValues(t, 1, tab.Update(quick, ask), "another solver's call does not wait")
+	text, err := tab.LastError(slow)
+	require.NoError(t, err)
 	require.Empty(t, text, "nor does the question what went wrong")
 	closed := make(chan int32)
 	go func() { closed <- tab.Close(slow) }()
-	for ok := true; ok; _, ok = tab.LastError(slow) { // until Close has begun
+	for err == nil { // until Close has begun
+		_, err = tab.LastError(slow)
 	}
 	select {
 	case <-closed:
 		t.Fatal("closed during a call")
 	default:
 	}
-	require.EqualValues(t, -1, tab.Update(slow, request()), "it is not found any more")
+	require.EqualValues(t, -1, tab.Update(slow, ask), "it is not found any more")
 	leave <- true
 	require.EqualValues(t, 1, <-answers, "the call goes on to its end")
 	require.Zero(t, <-closed)
@@ -193,7 +197,7 @@ func TestCallsOnOneSolverWait(t *testing.T) {
 		go func() {
 			defer all.Done()
 			for range 200 {
-				if tab.Update(quick, request()) != 1 {
+				if tab.Update(quick, ask) != 1 {
 					panic(fmt.Sprint(tab.LastError(quick)))
 				}
 			}
@@ -206,25 +210,29 @@ func FuzzUpdate(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 3, 0, 1, 0, 3, 0, 255, 255, 7}, true, false)
 	f.Add([]byte{6, 3, 250, 22, 6, 2, 5, 200}, false, true)
 	tab := NewTable(NewSolver)
-	handles := [2]int64{tab.Open("parts=1;slots=7"), tab.Open("evaluator=learned")}
+	handles := [2]int64{tab.Open(options("parts=1;slots=7")), tab.Open(options("evaluator=learned"))}
 	f.Fuzz(func(t *testing.T, data []byte, fresh, learned bool) {
-		q := Request{NewPiece: fresh}
-		for i, p := range []*int32{&q.Current.Kind, &q.Current.Rotation, &q.Current.X, &q.Current.Y,
-			&q.Next.Kind, &q.Next.Rotation, &q.Next.X, &q.Next.Y} {
-			if i < len(data) {
-				*p = int32(int8(data[i]))
-			}
+		var at [8]int32 // of both pieces
+		for i := range min(8, len(data)) {
+			at[i] = int32(int8(data[i]))
 		}
+		var cells [wintetris.Width * wintetris.Height]uint8
 		for i := 8; i < len(data) && i < 33; i++ {
 			for b := range 8 {
-				q.Cells[8*(i-8)+b] = data[i] >> b & 1
+				cells[8*(i-8)+b] = data[i] >> b & 1
 			}
 		}
 		h := handles[0]
 		if learned {
 			h = handles[1]
 		}
-		got := tab.Update(h, &q)
+		got := tab.Update(h, func(q *Request) (err error) {
+			q.Field, q.NewPiece = Field(&cells), fresh
+			if q.Current, err = Block("current", at[0], at[1], at[2], at[3]); err == nil {
+				q.Next, err = Block("next", at[4], at[5], at[6], at[7])
+			}
+			return err
+		})
 		text, _ := tab.LastError(h)
 		require.GreaterOrEqual(t, got, int32(-2), text)
 		require.Less(t, got, int32(32))
