@@ -3,6 +3,7 @@
 package handles
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -136,13 +137,6 @@ const MaxOptions = 4096
 
 const maxWeight = 1e6
 
-// settings are what an option text says; see NewSolver.
-type settings struct {
-	evaluator, weights string
-	parts              int
-	terms              map[wintetrisbot.Term]float32
-}
-
 // NewSolver creates a demo solver from options:
 //
 //	evaluator=hand|learned    the evaluator; by default hand
@@ -153,98 +147,83 @@ type settings struct {
 //
 // separated by semicolons, in any order, each at most once. Spaces around them are ignored.
 func NewSolver(options string) (wintetris.Solver, error) {
-	s, err := parse(options)
+	given, err := parse(options)
 	if err != nil {
 		return nil, err
 	}
-	rater, err := s.rater()
+	var rater wintetrisbot.Rater
+	switch evaluator := cmp.Or(given["evaluator"], "hand"); evaluator {
+	case "hand":
+		rater, err = hand(given)
+	case "learned":
+		rater, err = learned(given)
+	default:
+		err = fmt.Errorf("option evaluator: %.80q: want hand or learned", evaluator)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return wintetrisbot.NewSolver(rater, s.parts), nil
+	parts := cmp.Or(given["parts"], strconv.Itoa(wintetris.Parts))
+	n, err := strconv.Atoi(parts)
+	if err != nil || n < 1 || n > wintetrisbot.MaxParts {
+		return nil, fmt.Errorf("option parts: %.80q: want 1 to %d", parts, wintetrisbot.MaxParts)
+	}
+	return wintetrisbot.NewSolver(rater, n), nil
 }
 
-func parse(options string) (*settings, error) {
+// parse returns the values of options by their names.
+func parse(options string) (map[string]string, error) {
 	if len(options) > MaxOptions {
 		return nil, fmt.Errorf("options: longer than %d bytes", MaxOptions)
 	}
-	s := &settings{evaluator: "hand", parts: wintetris.Parts, terms: map[wintetrisbot.Term]float32{}}
-	seen := map[string]bool{}
+	known, given := append([]string{"evaluator", "weights", "parts"}, wintetrisbot.TermNames[:]...), map[string]string{}
 	for _, part := range strings.Split(options, ";") {
 		if part = strings.TrimSpace(part); part == "" {
 			continue
 		}
-		name, value, ok := strings.Cut(part, "=")
+		name, value, _ := strings.Cut(part, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		switch {
-		case !ok:
+		case value == "":
 			return nil, fmt.Errorf("option %.80q: want NAME=VALUE", part)
-		case seen[name]:
+		case given[name] != "":
 			return nil, fmt.Errorf("option %.80q is given twice", name)
+		case !slices.Contains(known, name):
+			return nil, fmt.Errorf("option %.80s: unknown; want %s", name, strings.Join(known, ", "))
 		}
-		seen[name] = true
-		if err := s.set(name, value); err != nil {
-			return nil, fmt.Errorf("option %.80s: %w", name, err)
-		}
+		given[name] = value
 	}
-	if s.evaluator != "hand" && len(s.terms) > 0 {
-		return nil, fmt.Errorf("evaluator %s has no single weights", s.evaluator)
-	}
-	return s, nil
+	return given, nil
 }
 
-func (s *settings) set(name, value string) error {
-	switch name {
-	case "evaluator":
-		if value != "hand" && value != "learned" {
-			return fmt.Errorf("%.80q: want hand or learned", value)
+func hand(given map[string]string) (wintetrisbot.Rater, error) {
+	w, err := wintetrisbot.Entry.Baseline.Load(given["weights"])
+	for t, name := range wintetrisbot.TermNames {
+		if text := given[name]; text != "" && err == nil {
+			v, wrong := strconv.ParseFloat(text, 32)
+			if wrong != nil || !(math.Abs(v) <= maxWeight) {
+				return nil, fmt.Errorf("option %s: %.80q: want a number within ±%d", name, text, int(maxWeight))
+			}
+			w[t] = float32(v)
 		}
-		s.evaluator = value
-	case "weights":
-		if value == "" {
-			return fmt.Errorf("want a file")
-		}
-		s.weights = value
-	case "parts":
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 1 || n > wintetrisbot.MaxParts {
-			return fmt.Errorf("%.80q: want 1 to %d", value, wintetrisbot.MaxParts)
-		}
-		s.parts = n
-	default:
-		t := slices.Index(wintetrisbot.TermNames[:], name)
-		if t < 0 {
-			return fmt.Errorf("unknown; want evaluator, weights, parts, %s",
-				strings.Join(wintetrisbot.TermNames[:], ", "))
-		}
-		v, err := strconv.ParseFloat(value, 32)
-		if err != nil || math.IsNaN(v) || math.Abs(v) > maxWeight {
-			return fmt.Errorf("%.80q: want a number within ±%d", value, int(maxWeight))
-		}
-		s.terms[wintetrisbot.Term(t)] = float32(v)
 	}
-	return nil
-}
-
-// rater creates the evaluator of the settings and loads its weights.
-func (s *settings) rater() (wintetrisbot.Rater, error) {
-	if s.evaluator == "learned" {
-		net, facts, err := wintetrisbot.Entry.ReadNet(wintetris.Game, mlp.ReadFile, s.weights)
-		if err != nil {
-			return nil, err
-		}
-		e, err := wintetrisbot.Entry.Learned.Over(net, facts)
-		if err != nil {
-			return nil, err
-		}
-		return e.(wintetrisbot.Rater), nil
-	}
-	w, err := wintetrisbot.Entry.Baseline.Load(s.weights)
 	if err != nil {
 		return nil, err
 	}
-	for t, v := range s.terms {
-		w[t] = v
-	}
 	return wintetrisbot.NewHand(wintetrisbot.Weights(w)), nil
+}
+
+func learned(given map[string]string) (wintetrisbot.Rater, error) {
+	if slices.ContainsFunc(wintetrisbot.TermNames[:], func(name string) bool { return given[name] != "" }) {
+		return nil, errors.New("evaluator learned has no single weights")
+	}
+	net, facts, err := wintetrisbot.Entry.ReadNet(wintetris.Game, mlp.ReadFile, given["weights"])
+	if err != nil {
+		return nil, err
+	}
+	e, err := wintetrisbot.Entry.Learned.Over(net, facts)
+	if err != nil {
+		return nil, err
+	}
+	return e.(wintetrisbot.Rater), nil
 }
