@@ -151,9 +151,9 @@ func TestShippedNetsFit(t *testing.T) {
 	for _, g := range games.All {
 		net, err := Of(g).LoadNet(g, "")
 		require.NoError(t, err, g.Name)
-		_, err = Of(g).Learned.New(net)
+		_, err = Of(g).Learned.Over(net, mlp.Facts{})
 		require.NoError(t, err, g.Name)
-		_, err = Of(g).Learned.New(toybot.RandomNet(t, 1, 3, 1))
+		_, err = Of(g).Learned.Over(toybot.RandomNet(t, 1, 3, 1), mlp.Facts{})
 		require.ErrorContains(t, err, "a net of 3 inputs and 1 outputs")
 	}
 }

@@ -77,8 +77,7 @@ func blockBattleAgent(t *testing.T, net *mlp.Net, ply int) env.Agent {
 	t.Helper()
 	var e search.Evaluator = blockbattlebot.NewHand()
 	if net != nil {
-		learned, err := blockbattlebot.NewLearned(net)
-		require.NoError(t, err)
+		learned := blockbattlebot.NewLearned(net)
 		e = learned
 	}
 	o := search.Options{Ply: ply, Outcomes: blockbattle.Pieces, Guard: blockbattlebot.NewGuard()}

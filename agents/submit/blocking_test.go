@@ -29,8 +29,7 @@ func TestBlockingBotPlaysAsItsAgent(t *testing.T) {
 			argv := compiled(t, withAmpleTime(t, src))
 			var e search.Evaluator = blockingbot.NewHand()
 			if net != nil {
-				learned, err := blockingbot.NewLearned(net)
-				require.NoError(t, err)
+				learned := blockingbot.NewLearned(net)
 				e = learned
 			}
 			agent, err := search.New(blocking.Game, e, search.Options{Ply: c.ply})

@@ -24,8 +24,7 @@ func TestDropbloxBotPlaysAsItsAgent(t *testing.T) {
 			src, net := source(t, Bot{Game: "dropblox", Net: net})
 			var r dropbloxbot.Rater = &dropbloxbot.Hand{Weights: dropbloxbot.Classic}
 			if net != nil {
-				learned, err := dropbloxbot.NewLearned(net)
-				require.NoError(t, err)
+				learned := dropbloxbot.NewLearned(net)
 				r = learned
 			}
 			beam := dropbloxbot.NewBeam(r)

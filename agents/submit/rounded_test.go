@@ -41,9 +41,8 @@ func differing(t *testing.T, g *env.Game, a, b *mlp.Net, n int) (others int) {
 	t.Helper()
 	agents := [2]env.Agent{}
 	for i, net := range []*mlp.Net{a, b} {
-		e, err := bots.Of(g).Learned.New(net)
-		require.NoError(t, err)
-		agents[i], err = search.New(g, e.(search.Evaluator), search.Options{})
+		var err error
+		agents[i], err = search.New(g, bots.Of(g).Learned.New(net).(search.Evaluator), search.Options{})
 		require.NoError(t, err)
 	}
 	wild := search.NewRandom(5)

@@ -29,8 +29,7 @@ func TestDuelBotPlaysAsItsAgent(t *testing.T) {
 			src, net := source(t, Bot{Game: "tetrisduel", Net: c.net, Ply: c.ply})
 			var e search.Evaluator = tetrisduelbot.NewHand()
 			if net != nil {
-				learned, err := tetrisduelbot.NewLearned(net)
-				require.NoError(t, err)
+				learned := tetrisduelbot.NewLearned(net)
 				e = learned
 			}
 			agent, err := search.New(tetrisduel.Game, e, search.Options{Ply: c.ply})

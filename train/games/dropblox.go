@@ -18,10 +18,7 @@ var Dropblox = tune(New(dropblox.Game, dropbloxbot.Entry), func(t *Game) {
 func newDropbloxPlanner(net *mlp.Net, width int) Plan {
 	var rater dropbloxbot.Rater = &dropbloxbot.Hand{Weights: dropbloxbot.Classic}
 	if net != nil {
-		var err error
-		if rater, err = dropbloxbot.NewLearned(net); err != nil {
-			panic(err) // the trainer only makes nets over these features
-		}
+		rater = dropbloxbot.NewLearned(net)
 	}
 	beam := dropbloxbot.NewBeam(rater)
 	return func(s env.State, x []float32) (env.Action, int, bool) {

@@ -33,7 +33,7 @@ var Entry = &entry.Entry{
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: OwnLen, New: func() features.Reader { return new(FeatureReader) }},
 		Files:    shipped, File: "weights/blockbattle.safetensors",
-		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) entry.Evaluator { return NewLearned(n) },
 	},
 	Others:   append([]entry.Other{{Name: "terms6", New: func() entry.Evaluator { return Terms6{} }}}, styles...),
 	Outcomes: blockbattle.Pieces,

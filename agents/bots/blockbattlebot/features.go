@@ -175,10 +175,7 @@ func (r *FeatureReader) Shared(state env.State, seat int, out []float32) {
 }
 
 // NewLearned returns the evaluator that is net over the features: the log odds that the seat wins, or the like.
-func NewLearned(net *mlp.Net) (*features.Counted, error) {
-	if err := features.Check(net, Len); err != nil {
-		return nil, err
-	}
+func NewLearned(net *mlp.Net) *features.Counted {
 	side := func(_ env.State, seat int) int { return seat }
-	return features.NewCounted(net, new(FeatureReader), units, side), nil
+	return features.NewCounted(net, new(FeatureReader), units, side)
 }

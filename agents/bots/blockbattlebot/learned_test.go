@@ -25,8 +25,7 @@ func selector(t testing.TB, name string) *features.Counted {
 	}
 	net, err := mlp.New([]mlp.Layer{l})
 	require.NoError(t, err)
-	e, err := NewLearned(net)
-	require.NoError(t, err)
+	e := NewLearned(net)
 	return e
 }
 
@@ -204,8 +203,7 @@ func TestHalvesMirror(t *testing.T) {
 func BenchmarkLearned(b *testing.B) {
 	for _, hidden := range [][]int{{32}, {48}, {64}, {64, 32}} {
 		b.Run(fmt.Sprint("hidden=", hidden), func(b *testing.B) {
-			e, err := NewLearned(toybot.RandomNet(b, 1, append(append([]int{Len}, hidden...), 1)...))
-			require.NoError(b, err)
+			e := NewLearned(toybot.RandomNet(b, 1, append(append([]int{Len}, hidden...), 1)...))
 			benchmark(b, e)
 		})
 	}

@@ -16,8 +16,7 @@ import (
 // The values of leaves are the bits of the values of the positions they stand for; only finished games are left out.
 func TestLeavesAgainstPositions(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
-	learned, err := NewLearned(toybot.RandomNet(t, *seed, Len, 64, 1))
-	require.NoError(t, err)
+	learned := NewLearned(toybot.RandomNet(t, *seed, Len, 64, 1))
 	games := []*env.Game{blockbattle.Game, blockbattle.ClassicGame, blockbattle.PortGame}
 	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
 		leaves, lost := 0, 0
@@ -72,8 +71,7 @@ func sameLeaves(t *testing.T, e search.LeafEvaluator, s *blockbattle.State, seat
 }
 
 func TestLeavesAllocateNothing(t *testing.T) {
-	learned, err := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
-	require.NoError(t, err)
+	learned := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
 	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
 		s := draw(t, heap, quadWell)
 		legal := s.Legal(0, nil)

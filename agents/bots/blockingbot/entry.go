@@ -29,7 +29,7 @@ var Entry = &entry.Entry{
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: OwnLen, New: func() features.Reader { return new(FeatureReader) }},
 		Files:    shipped, File: "weights/blocking.safetensors",
-		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) entry.Evaluator { return NewLearned(n) },
 	},
 	Others: []entry.Other{{Name: "greedy", New: func() entry.Evaluator { return &Greedy{} }}},
 	Host:   hosted,

@@ -78,8 +78,7 @@ func TestBeamAgainstFullSearch(t *testing.T) {
 
 // Whole games end, by legal choices; the same game is played twice.
 func TestPlays(t *testing.T) {
-	learned, err := NewLearned(even(t))
-	require.NoError(t, err)
+	learned := NewLearned(even(t))
 	for _, r := range []Rater{&Hand{Classic}, learned} {
 		var scores [2]int
 		for k := range scores {
@@ -248,8 +247,7 @@ func TestAnswer(t *testing.T) {
 
 // A search of a problem like one before it allocates nothing.
 func TestBeamAllocatesNothing(t *testing.T) {
-	learned, err := NewLearned(even(t))
-	require.NoError(t, err)
+	learned := NewLearned(even(t))
 	for _, r := range []Rater{&Hand{Classic}, learned} {
 		beam, all := NewBeam(r), middles(t)
 		for _, p := range all {

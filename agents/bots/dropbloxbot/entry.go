@@ -32,7 +32,7 @@ var Entry = &entry.Entry{
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Files:    shipped, File: "weights/dropblox.safetensors",
-		New:  func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		New:  func(n *mlp.Net) entry.Evaluator { return NewLearned(n) },
 		Unit: "0.01 is a point: the score and the points expected until the end of the game",
 	},
 	Fixed: map[string]func() env.Agent{"left": func() env.Agent { return Leftmost{} }},

@@ -103,12 +103,7 @@ type Learned struct {
 }
 
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may be used at the same time.
-func NewLearned(net *mlp.Net) (*Learned, error) {
-	if err := features.Check(net, Len); err != nil {
-		return nil, err
-	}
-	return &Learned{net: net}, nil
-}
+func NewLearned(net *mlp.Net) *Learned { return &Learned{net: net} }
 
 // Rate implements Rater. It adds the points in Units and the classic terms of the line to the worth of the board.
 func (l *Learned) Rate(from *Board, kids []Kid, _ int, worth []float32) {

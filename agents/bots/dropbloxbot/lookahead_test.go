@@ -24,8 +24,7 @@ func late(t *testing.T) (out []*Problem) {
 func shippedRater(t *testing.T) *Learned {
 	net, err := Entry.LoadNet(dropblox.Game, "")
 	require.NoError(t, err)
-	r, err := NewLearned(net)
-	require.NoError(t, err)
+	r := NewLearned(net)
 	return r
 }
 

@@ -68,7 +68,7 @@ type Learned struct {
 	Except []string
 	Files  fs.FS  // contains the weights that are shipped with the programs
 	File   string // path of the weights in Files; the file may be missing
-	New    func(*mlp.Net) (Evaluator, error)
+	New    func(*mlp.Net) Evaluator
 	// Others are, in the place of New, for networks whose file says this of their output.
 	Others map[string]func(*mlp.Net) (Evaluator, error)
 	Unit   string // what a value of the game's own search with this Evaluator means; "" if it is what the network gives
@@ -76,10 +76,13 @@ type Learned struct {
 
 // Over returns the Evaluator over a network whose file has these facts.
 func (l *Learned) Over(net *mlp.Net, f mlp.Facts) (Evaluator, error) {
+	if err := features.Check(net, len(l.Features.Names)); err != nil {
+		return nil, err
+	}
 	if other := l.Others[f.Notes["output"]]; other != nil {
 		return other(net)
 	}
-	return l.New(net)
+	return l.New(net), nil
 }
 
 // An Other is a further agent: its name in specs, and an Evaluator that needs no weights.
@@ -171,7 +174,7 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	case net == nil && e.Baseline != nil:
 		j = e.Baseline.New(e.Baseline.Weights)
 	case net != nil && e.Learned != nil:
-		j, err = e.Learned.New(net)
+		j, err = e.Learned.Over(net, mlp.Facts{})
 	}
 	if e, ok := j.(search.Evaluator); ok || err != nil {
 		return e, err

@@ -31,7 +31,7 @@ var Entry = &entry.Entry{
 	Learned: &entry.Learned{
 		Features: features.Set{Names: FeatureNames, Own: OwnLen, New: func() features.Reader { return new(FeatureReader) }},
 		Files:    shipped, File: "weights/tetrisduel.safetensors",
-		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) entry.Evaluator { return NewLearned(n) },
 	},
 	Host:  hosted,
 	Codec: func(_ *env.Game, out, _ io.Writer) contest.Codec { return NewCodec(out) },

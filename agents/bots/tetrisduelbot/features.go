@@ -206,10 +206,7 @@ func (r *FeatureReader) Shared(state env.State, _ int, out []float32) {
 
 // NewLearned returns the evaluator that applies net to the features. Its value is for the seat that has just moved; the
 // other seat's is the negative.
-func NewLearned(net *mlp.Net) (*features.Counted, error) {
-	if err := features.Check(net, Len); err != nil {
-		return nil, err
-	}
+func NewLearned(net *mlp.Net) *features.Counted {
 	side := func(s env.State, _ int) int { return moved(s.(*tetrisduel.State)) }
-	return features.NewCounted(net, new(FeatureReader), units, side), nil
+	return features.NewCounted(net, new(FeatureReader), units, side)
 }

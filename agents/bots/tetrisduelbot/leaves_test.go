@@ -15,8 +15,7 @@ import (
 
 // The values of leaves are the bits of the values of the positions they stand for; only finished games are left out.
 func TestLeavesAgainstPositions(t *testing.T) {
-	learned, err := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
-	require.NoError(t, err)
+	learned := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
 	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
 		var boards env.Rand
 		boards.Seed(5)
@@ -67,8 +66,7 @@ func sameLeaves(t *testing.T, e search.LeafEvaluator, s *tetrisduel.State) (leav
 }
 
 func TestLeavesAllocateNothing(t *testing.T) {
-	learned, err := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
-	require.NoError(t, err)
+	learned := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
 	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
 		s := draw(t, 3, roofed)
 		legal := s.Legal(0, nil)

@@ -78,8 +78,7 @@ func TestShippedNetFits(t *testing.T) {
 		_, err := Entry.LoadNet(g, "")
 		require.NoError(t, err)
 	}
-	l, err := NewLearned(net)
-	require.NoError(t, err)
+	l := NewLearned(net)
 	var e wintetris.Engine
 	e.Start(77)
 	s := NewSolver(l, wintetris.Parts)

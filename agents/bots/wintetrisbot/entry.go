@@ -34,7 +34,7 @@ var Entry = &entry.Entry{
 		Features: features.Set{Names: FeatureNames, Own: Len, New: func() features.Reader { return FeatureReader{} }},
 		Except:   []string{wintetris.TickGame.Name}, // its actions are keys
 		Files:    shipped, File: "weights/wintetris.safetensors",
-		New: func(n *mlp.Net) (entry.Evaluator, error) { return NewLearned(n) },
+		New: func(n *mlp.Net) entry.Evaluator { return NewLearned(n) },
 		Others: map[string]func(*mlp.Net) (entry.Evaluator, error){
 			Survival: func(n *mlp.Net) (entry.Evaluator, error) { return NewSurvivor(n) }},
 		Unit: "0.1 is a completed row; a row counts 3 % less for every piece that it is later",

@@ -3,7 +3,6 @@ package wintetrisbot
 import (
 	"math/bits"
 
-	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/wintetris"
@@ -232,12 +231,7 @@ type Learned struct {
 }
 
 // NewLearned returns a Learned over net, of Len inputs and one output. Nets made by Clone may be used at the same time.
-func NewLearned(net *mlp.Net) (*Learned, error) {
-	if err := features.Check(net, Len); err != nil {
-		return nil, err
-	}
-	return &Learned{net: net}, nil
-}
+func NewLearned(net *mlp.Net) *Learned { return &Learned{net: net} }
 
 // Rate implements Rater: the rows completed and what the field is worth with the next piece at its best place.
 func (l *Learned) Rate(f *wintetris.Field, moves []wintetris.Block, next uint8, out []float64) {

@@ -112,8 +112,7 @@ func TestFeaturesAgainstTheirTwin(t *testing.T) {
 func TestLearnedAgainstItsTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(envtest.Seed(t), 6))
 	net := toybot.RandomNet(t, 1, Len, 32, 1)
-	l, err := NewLearned(net.Clone())
-	require.NoError(t, err)
+	l := NewLearned(net.Clone())
 	for n := range 120 {
 		f := litter(rng)
 		for range n % 3 { // under the ceiling, where a piece may come to lie below it
@@ -161,7 +160,6 @@ func raters(t testing.TB) map[string]Rater {
 	if err != nil {
 		net = toybot.RandomNet(t, 1, Len, 32, 1)
 	}
-	l, err := NewLearned(net)
-	require.NoError(t, err)
+	l := NewLearned(net)
 	return map[string]Rater{"hand": NewHand(Demo), "learned": l}
 }

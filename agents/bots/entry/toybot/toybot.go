@@ -22,10 +22,9 @@ var Entry = &entry.Entry{
 	Learned: &entry.Learned{
 		Features: features.Set{Names: featureNames, Own: len(featureNames) - 1,
 			New: func() features.Reader { return reader{} }},
-		New: func(n *mlp.Net) (entry.Evaluator, error) {
+		New: func(n *mlp.Net) entry.Evaluator {
 			side := func(_ env.State, seat int) int { return seat }
-			return &features.Learned{Net: n, Reader: reader{}, Own: len(featureNames) - 1, Side: side},
-				features.Check(n, len(featureNames))
+			return &features.Learned{Net: n, Reader: reader{}, Own: len(featureNames) - 1, Side: side}
 		},
 	},
 	Host:  hosted,

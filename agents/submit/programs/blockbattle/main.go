@@ -14,11 +14,9 @@ import (
 )
 
 func main() {
-	e, err := evaluator()
-	program.Check(err)
 	// The search needs only these facts about the game; all of them would make the file longer.
 	g := &env.Game{Name: "blockbattle", MinSeats: 2, MaxSeats: 2, New: position}
-	program.Play(g, blockbattlebot.NewCodec(blockbattle.ClassicDialect, os.Stderr), agent(g, e))
+	program.Play(g, blockbattlebot.NewCodec(blockbattle.ClassicDialect, os.Stderr), agent(g, evaluator()))
 }
 
 // agent is the search, with a guard against the opponent's strongest attack. If time runs out, it plays the best
@@ -52,9 +50,9 @@ func position(int) env.State {
 }
 
 // evaluator is the network that is built in, or the baseline.
-func evaluator() (search.Evaluator, error) {
+func evaluator() search.Evaluator {
 	if program.NetText == "" {
-		return blockbattlebot.NewHand(), nil
+		return blockbattlebot.NewHand()
 	}
 	return blockbattlebot.NewLearned(program.Network())
 }

@@ -12,19 +12,17 @@ import (
 )
 
 func main() {
-	e, err := evaluator()
-	program.Check(err)
 	// The search needs only these facts about the game; all of them would make the file longer.
 	g := &env.Game{Name: "blocking", MinSeats: 2, MaxSeats: 4, New: position}
-	program.Play(g, blockingbot.NewCodec(), program.TurnSearch(g, e))
+	program.Play(g, blockingbot.NewCodec(), program.TurnSearch(g, evaluator()))
 }
 
 func position(seats int) env.State { return blocking.New(seats, 0) }
 
 // evaluator is the network that is built in, or the baseline.
-func evaluator() (search.Evaluator, error) {
+func evaluator() search.Evaluator {
 	if program.NetText == "" {
-		return blockingbot.NewHand(), nil
+		return blockingbot.NewHand()
 	}
 	return blockingbot.NewLearned(program.Network())
 }

@@ -14,19 +14,15 @@ import (
 
 func main() {
 	begun := time.Now()
-	r, err := rater()
-	if err == nil {
-		err = dropbloxbot.Answer(dropbloxbot.NewBeam(r), os.Args[1:], begun, os.Stdout)
-	}
-	if err != nil {
+	if err := dropbloxbot.Answer(dropbloxbot.NewBeam(rater()), os.Args[1:], begun, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err) // the block drops where it appeared, and the game continues
 	}
 }
 
 // rater is the network that is built in, or the baseline.
-func rater() (dropbloxbot.Rater, error) {
+func rater() dropbloxbot.Rater {
 	if program.NetText == "" {
-		return &dropbloxbot.Hand{Weights: dropbloxbot.Classic}, nil
+		return &dropbloxbot.Hand{Weights: dropbloxbot.Classic}
 	}
 	return dropbloxbot.NewLearned(program.Network())
 }

@@ -39,15 +39,10 @@ func DuelSearch(g *env.Game, e search.Evaluator) env.Agent {
 	return search.NewReply(g, e, Breadth)
 }
 
-// Play answers the contest's requests on standard input until the input ends.
+// Play answers the contest's requests on standard input until the input ends. An error ends the program.
 func Play(g *env.Game, c contest.Codec, a env.Agent) {
 	bot := contest.Bot{Codec: c, Agent: a, State: g.New(2), View: g.New(2), Notes: os.Stderr}
-	Check(bot.Play(context.Background(), os.Stdin, os.Stdout))
-}
-
-// Check ends the program if err is not nil.
-func Check(err error) {
-	if err != nil {
+	if err := bot.Play(context.Background(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -14,11 +14,9 @@ import (
 )
 
 func main() {
-	e, err := evaluator()
-	program.Check(err)
 	// The search needs only these facts about the game; all of them would make the file longer.
 	g := &env.Game{Name: "tetrisduel", MinSeats: 2, MaxSeats: 2, Rows: 1, New: position}
-	program.Play(g, tetrisduelbot.NewCodec(os.Stdout), program.DuelSearch(g, e))
+	program.Play(g, tetrisduelbot.NewCodec(os.Stdout), program.DuelSearch(g, evaluator()))
 }
 
 func position(int) env.State {
@@ -28,9 +26,9 @@ func position(int) env.State {
 }
 
 // evaluator is the network that is built in, or the baseline.
-func evaluator() (search.Evaluator, error) {
+func evaluator() search.Evaluator {
 	if program.NetText == "" {
-		return tetrisduelbot.NewHand(), nil
+		return tetrisduelbot.NewHand()
 	}
 	return tetrisduelbot.NewLearned(program.Network())
 }
