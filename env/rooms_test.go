@@ -56,7 +56,7 @@ var rooms = map[string][]room{
 		{"commands", "openenv server session wire", 715, "a file per command"},
 		{"openenv", "session wire", 2000, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
 		{"server", "session wire", 2805, "sockets: connections, frames, deadlines, and a method per request"},
-		{"session", "wire", 3475, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits, counts"},
+		{"session", "wire", 3455, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits, counts"},
 		{"library", "server session wire", 280, "the server as a shared library, for C and Python"},
 		{"wire", "", 850, "messages as bytes, and the same calls from Go"},
 		{"bench", "server session wire", 0, "every measurement, in Go and Python"},

@@ -10,8 +10,11 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// metrics are the counts of a server as operators see them.
+// metrics are the counts of a server, which does not serve yet, as operators see them.
 func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
+	steps, took := ops.Durations("blockyard_server_step_duration_seconds",
+		"Time to step all games of a handle and write the result, for the requests step and step_slot.")
+	srv.Ledger().Totals.Took = took
 	counts := ops.Metrics("blockyard_server_", func(m *ops.Scrape) {
 		c := srv.Counts()
 		m.Add("requests_total", "Requests received.", c.Requests.Load())
@@ -25,9 +28,6 @@ func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 			m.Add("errors_total", "Requests that failed, by the error code of the protocol.", n,
 				"code", strconv.Itoa(code), "name", wire.Errorf(code, "").Name)
 		}
-		count, sum, upTo := c.Took.Read()
-		m.AddDurations("step_duration_seconds", "Time to step all games of a handle and write the result, "+
-			"for the requests step and step_slot.", count, sum, upTo)
 		addUse(m, &c, l)
 		for _, t := range c.Tokens {
 			m.Add("token_sessions", "Connections with a token, by its name.", t.Sessions, "token", t.Name)
@@ -36,7 +36,7 @@ func metrics(srv *server.Server, l limits.Limits) []ops.Collector {
 				"token", t.Name)
 		}
 	})
-	return []ops.Collector{counts, ops.Info("blockyard_server_info", "Versions of the server and of its protocol.",
+	return []ops.Collector{counts, steps, ops.Info("blockyard_server_info", "Versions of the server and of its protocol.",
 		map[string]string{"version": version, "protocol": fmt.Sprintf("%d.%d", server.Protocol[0], server.Protocol[1])})}
 }
 

@@ -270,7 +270,7 @@ func (p *session) play(move string) (*result, error) {
 			return nil, p.unlessClosed(err)
 		}
 		p.games.Stepped(1)
-		p.tab.Totals.Took.Observe(time.Since(began))
+		p.tab.Totals.Took(time.Since(began))
 		reward, p.Done, p.worth = float64(p.games.Reward(0, p.Seat)), len(p.games.Ended) > 0, nil
 		after, err := p.potential()
 		if err != nil {

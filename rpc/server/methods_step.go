@@ -48,7 +48,7 @@ func (s *session) play(f *wire.Frame, h *handle, p *batch.Place) error {
 		return err
 	}
 	h.took = time.Since(begun)
-	s.srv.ledger.Totals.Took.Observe(h.took)
+	s.srv.ledger.Totals.Took(h.took)
 	s.illegal += h.Stepped(h.Rows)
 	if h.pushes && len(h.Ended) > 0 {
 		return s.showEnds(f.ID, h, p)

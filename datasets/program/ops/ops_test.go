@@ -81,9 +81,13 @@ func TestMetrics(t *testing.T) {
 		s.Add("errors_total", "Errors.", 2*n, "code", "501")
 		s.Add("play_seconds_total", "Time.", time.Duration(n)*time.Minute)
 		s.Add("games", "Games.", uint8(n))
-		s.AddDurations("duration_seconds", "Durations.", 3, 5*time.Second, map[float64]uint64{1: 1, 2: 2})
 	})
-	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set)
+	durations, count := Durations("blockyard_test_duration_seconds", "Durations.")
+	for _, took := range []time.Duration{0, 1 << 12, 1<<12 + 1, time.Second, 1 << 34, 1<<34 + 1} {
+		count(took)
+	}
+	_, unseen := Durations("blockyard_test_other_seconds", "Others.")
+	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations)
 	require.NoError(t, err)
 	defer site.Close()
 	for scrape := 1.0; scrape < 3; scrape++ {
@@ -98,9 +102,14 @@ func TestMetrics(t *testing.T) {
 		require.Equal(t, 60*scrape, page.Value(t, "blockyard_test_play_seconds_total"))
 		require.Equal(t, scrape, page.Value(t, "blockyard_test_games"))
 		h := page["blockyard_test_duration_seconds"].Metric[0].Histogram
-		require.EqualValues(t, 3, h.GetSampleCount())
-		require.EqualValues(t, 5, h.GetSampleSum())
-		require.EqualValues(t, 2, h.Bucket[1].GetCumulativeCount())
+		require.EqualValues(t, 6, h.GetSampleCount())
+		require.InDelta(t, 35.36, h.GetSampleSum(), 0.01)
+		require.Len(t, h.Bucket, 24, "with that of all")
+		for k, n := range map[int]int{0: 2, 1: 3, 17: 3, 18: 4, 21: 4, 22: 5} {
+			require.EqualValues(t, n, h.Bucket[k].GetCumulativeCount(), k)
+			require.Equal(t, time.Duration(1<<(12+k)).Seconds(), h.Bucket[k].GetUpperBound())
+		}
+		require.Zero(t, testing.AllocsPerRun(100, func() { unseen(time.Second) }), "a step allocates nothing")
 	}
 }
 

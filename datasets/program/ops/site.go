@@ -177,6 +177,13 @@ func Info(name, help string, labels map[string]string) Collector {
 		func() float64 { return 1 })
 }
 
+// Durations returns a histogram with buckets of 4 µs to 17 s, and what counts a duration in it.
+func Durations(name, help string) (Collector, func(time.Duration)) {
+	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: name, Help: help,
+		Buckets: prometheus.ExponentialBuckets(4.096e-6, 2, 23)})
+	return h, func(took time.Duration) { h.Observe(took.Seconds()) }
+}
+
 // Metrics returns what add adds at a scrape, in goroutines of the site. It should read from one snapshot.
 func Metrics(prefix string, add func(*Scrape)) Collector { return &metrics{prefix, add} }
 
@@ -213,10 +220,4 @@ func (s *Scrape) Add(name, help string, value any, labels ...string) {
 	}
 	desc := prometheus.NewDesc(s.prefix+name, help, names, nil)
 	s.to <- prometheus.MustNewConstMetric(desc, kind, number, values...)
-}
-
-// AddDurations adds a histogram of count durations, sum in all. buckets says how many are at most so many seconds.
-func (s *Scrape) AddDurations(name, help string, count uint64, sum time.Duration, buckets map[float64]uint64) {
-	desc := prometheus.NewDesc(s.prefix+name, help, nil, nil)
-	s.to <- prometheus.MustNewConstHistogram(desc, count, sum.Seconds(), buckets)
 }
