@@ -49,7 +49,8 @@ func TestSolverSurvivesItsHost(t *testing.T) {
 	}
 	_, _, ok := s.Target()
 	require.False(t, ok)
-	_, ok = s.Choose(&f, now, next, search.Clock{})
+	s.begin(&f, now)
+	_, ok = s.choose(&f, next.Kind, search.Clock{})
 	require.False(t, ok)
 
 	e := wintetris.Engine{Strict: true}

@@ -58,15 +58,8 @@ func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh boo
 	return wintetris.Toward(now, s.moves[s.best])
 }
 
-// Choose rates all resting places at once, or until c stops it, and returns the first of the best within the field.
-func (s *Solver) Choose(f *wintetris.Field, now, next wintetris.Block, c search.Clock) (
-	target wintetris.Block, ok bool,
-) {
-	s.begin(f, now)
-	return s.choose(f, next.Kind, c)
-}
-
-// choose is Choose after a beginning. next may be unknown.
+// choose rates all resting places at once, or until c stops it, and returns the first of the best within the field. next
+// may be unknown.
 func (s *Solver) choose(f *wintetris.Field, next uint8, c search.Clock) (target wintetris.Block, ok bool) {
 	for s.n > 0 && s.part < s.parts && (s.best < 0 || !c.Up()) {
 		s.rate(f, next)
