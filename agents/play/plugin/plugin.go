@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"blockyard/agents/bots"
@@ -79,8 +78,6 @@ func (c *Match) check() error {
 		return fmt.Errorf("--speed %g: want 0 to 1000", *c.Speed)
 	case c.Games < 1 || c.CapLines < 0 || c.LimitMS < 0 || c.Patience < 0:
 		return errors.New("--games is at least 1; --cap-lines, --limit-ms and --patience are not negative")
-	case strings.ContainsRune(c.Options, 0):
-		return errors.New("--options: a zero byte")
 	}
 	return nil
 }
