@@ -69,7 +69,7 @@ func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
 	}
 	var got []byte
 	one := make([]byte, 512)
-	for !wire.Whole(got) {
+	for !whole(got) {
 		n, err := conn.Read(one)
 		if err != nil { // it ended, or waits for the rest of what now is another message
 			return false

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"github.com/vmihailenco/msgpack/v5"
 
 	"blockyard/env"
 	"blockyard/env/envtest/toy"
@@ -112,11 +113,14 @@ func readMessage(t *testing.T, r io.Reader) []byte {
 		_, err := io.ReadFull(r, one)
 		require.NoError(t, err)
 		b = append(b, one...)
-		if wire.Whole(b) {
+		if whole(b) {
 			return b
 		}
 	}
 }
+
+// whole reports whether b begins with a complete message.
+func whole(b []byte) bool { return msgpack.NewDecoder(bytes.NewReader(b)).Skip() == nil }
 
 // steady zeroes the numbers of a message that differ from run to run.
 func steady(b []byte) []byte {

@@ -123,7 +123,7 @@ func (g *sharing) callForMemory(method string, into any, size *int, params ...an
 
 // withFile reads a response and returns the file descriptor that comes with it, -1 for none.
 func withFile(conn net.Conn) (message []byte, fd int, err error) {
-	for fd = -1; !wire.Whole(message); {
+	for fd = -1; !whole(message); {
 		part, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 		n, oobn, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(part, oob)
 		if err != nil {

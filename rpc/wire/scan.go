@@ -139,10 +139,3 @@ var kinds = [32]struct{ head, payload, per uint8 }{
 	0x1c: {3, 0, 1}, 0x1d: {5, 0, 1}, // array
 	0x1e: {3, 0, 2}, 0x1f: {5, 0, 2}, // map
 }
-
-// Whole reports whether b begins with a complete and valid message.
-func Whole(b []byte) bool {
-	var s scanner
-	done, _, err := s.next(b, len(b))
-	return done && err == nil
-}
