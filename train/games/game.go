@@ -34,10 +34,9 @@ type Game struct {
 
 	// Reader creates a feature reader for one goroutine.
 	Reader func() features.Reader
-	// Hand creates the baseline evaluator, which plays the warm start and is the opponent in gates.
-	Hand func() search.Evaluator
-	// Learned creates the evaluator that plays by a network.
-	Learned func(*mlp.Net) (search.Evaluator, error)
+	// Evaluator creates an evaluator: that which plays by a clone of a network or, without one, the baseline, which plays
+	// the warm start and is the opponent in gates.
+	Evaluator func(*mlp.Net) (search.Evaluator, error)
 	// Chance is the target that a finished game gives a seat, 0 to 1: by default the seat's Result on that scale.
 	Chance func(s env.State, seat int) float32
 	// Damage turns a fresh position into a late or hard one that Check accepts and is not over, at random by r alone.
@@ -46,7 +45,7 @@ type Game struct {
 	Mirror func(row []float32)
 	// Outcomes is how many equally likely draws a search of three plies enumerates.
 	Outcomes int
-	// Solo, if set, replaces results in a game of one seat. Then Hand, Learned and Chance may be missing.
+	// Solo, if set, replaces results in a game of one seat. Then Evaluator and Chance may be missing.
 	Solo *Solo
 }
 
@@ -140,13 +139,9 @@ func New(g *env.Game, e *entry.Entry) *Game {
 	f := &e.Learned.Features
 	t := &Game{
 		Rules: g, Features: f.Names, Own: f.Own, Reader: f.New, entry: e, Outcomes: e.Outcomes,
-		Hand: func() search.Evaluator {
-			hand, _ := e.Evaluator(nil)
-			return hand
-		},
-		Learned: e.Evaluator,
-		Chance:  func(s env.State, seat int) float32 { return (1 + s.Result(seat)) / 2 },
-		Damage:  func(env.State, *env.Rand) {},
+		Evaluator: e.Evaluator,
+		Chance:    func(s env.State, seat int) float32 { return (1 + s.Result(seat)) / 2 },
+		Damage:    func(env.State, *env.Rand) {},
 	}
 	if g.MaxSeats == 1 {
 		t.Solo = &Solo{Discount: 0.99, Unit: 0.01}
@@ -165,7 +160,7 @@ func below(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }
 // Opponent returns a new evaluator: the baseline ("hand") or another one of the game's entry.
 func (g *Game) Opponent(name string) (search.Evaluator, error) {
 	if name == "hand" {
-		return g.Hand(), nil
+		return g.Evaluator(nil)
 	}
 	known := []string{"hand"}
 	for _, other := range g.entry.Others {

@@ -166,7 +166,8 @@ func (e *Entry) FeaturesOf(g *env.Game) *features.Set {
 	return &e.Learned.Features
 }
 
-// Evaluator returns the evaluator of net, or the tuned baseline if net is nil, for the searches of package search.
+// Evaluator returns the evaluator of a clone of net, or the tuned baseline if net is nil, for the searches of package
+// search.
 func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	var j Evaluator
 	var err error
@@ -174,7 +175,7 @@ func (e *Entry) Evaluator(net *mlp.Net) (search.Evaluator, error) {
 	case net == nil && e.Baseline != nil:
 		j = e.Baseline.New(e.Baseline.Weights)
 	case net != nil && e.Learned != nil:
-		j, err = e.Learned.Over(net, mlp.Facts{})
+		j, err = e.Learned.Over(net.Clone(), mlp.Facts{})
 	}
 	if e, ok := j.(search.Evaluator); ok || err != nil {
 		return e, err

@@ -60,7 +60,7 @@ func Player(g *env.Game, text string) (p match.Player, err error) {
 		return p, err
 	}
 	return match.Player{Name: text, New: func(uint64) (env.Agent, error) {
-		e, err := bots.Of(g).Evaluator(net.Clone())
+		e, err := bots.Of(g).Evaluator(net)
 		if err != nil {
 			return nil, err
 		}

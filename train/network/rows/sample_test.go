@@ -19,7 +19,9 @@ var game = games.BlockBattle
 // play records a game between greedy hand-tuned players, as far as limit rounds.
 func play(t *testing.T, seed uint64, limit int) *record.Record {
 	t.Helper()
-	agent, err := search.New(game.Rules, game.Hand(), search.Options{Ply: 1})
+	hand, err := game.Evaluator(nil)
+	require.NoError(t, err)
+	agent, err := search.New(game.Rules, hand, search.Options{Ply: 1})
 	require.NoError(t, err)
 	rec := record.New(game.Rules, seed, []string{"hand:ply=1", "hand:ply=1"})
 	s, view := game.Rules.New(2), game.Rules.New(2)

@@ -19,7 +19,7 @@ func TestAgreesWithSearch(t *testing.T) {
 	net, err := g.Load("")
 	require.NoError(t, err)
 	c := afterstate.New(g, net, 1000)
-	e, err := g.Learned(net.Clone())
+	e, err := g.Evaluator(net)
 	require.NoError(t, err)
 	agent, err := search.New(g.Rules, e, search.Options{Ply: 1})
 	require.NoError(t, err)

@@ -85,8 +85,7 @@ func bestScore(curve []selfplay.Point) (score float64) {
 // opponents are the matches of a gate against others than nets of the run. Their first player is missing.
 func (c *Config) opponents(g *games.Game) ([]match.Match, error) {
 	if len(c.GateAgainst) == 0 {
-		hand := searcher(g, "hand", c.GatePly, func() (search.Evaluator, error) { return g.Hand(), nil })
-		return []match.Match{{Units: c.GatePairs, Players: []match.Player{{}, hand}}}, nil
+		return []match.Match{{Units: c.GatePairs, Players: []match.Player{{}, searcher(g, "hand", c.GatePly, nil)}}}, nil
 	}
 	var list []match.Match
 	for i, name := range c.GateAgainst {
@@ -125,12 +124,12 @@ func (c *Config) opponent(g *games.Game, name string) (match.Player, error) {
 
 // Net returns the player that evaluates positions by copies of net, and searches ply plies deep.
 func Net(g *games.Game, net *mlp.Net, ply int) match.Player {
-	return searcher(g, "learned", ply, func() (search.Evaluator, error) { return g.Learned(net.Clone()) })
+	return searcher(g, "learned", ply, net)
 }
 
-func searcher(g *games.Game, name string, ply int, evaluator func() (search.Evaluator, error)) match.Player {
+func searcher(g *games.Game, name string, ply int, net *mlp.Net) match.Player {
 	return match.Player{Name: name, New: func(uint64) (env.Agent, error) {
-		e, err := evaluator()
+		e, err := g.Evaluator(net)
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -88,10 +89,11 @@ func TestSelfTestPlaysAllOpponents(t *testing.T) {
 	require.Equal(t, want, sum(task.BlockBattle, names...))
 	require.NotEqual(t, want, sum(task.BlockBattle, "digger", "combo", "hand"))
 	other := *task.BlockBattle
-	other.Hand = func() search.Evaluator {
-		e, err := task.BlockBattle.Opponent("terms6")
-		require.NoError(t, err)
-		return e
+	other.Evaluator = func(net *mlp.Net) (search.Evaluator, error) {
+		if net == nil {
+			return task.BlockBattle.Opponent("terms6")
+		}
+		return task.BlockBattle.Evaluator(net)
 	}
 	require.NotEqual(t, want, sum(&other, names...))
 	require.Equal(t, sum(task.BlockBattle, "combo", "digger"), sum(&other, "combo", "digger"))

@@ -110,7 +110,7 @@ func (c *Config) Policy(g *games.Game, ro *selfplay.Rollout) (selfplay.Policy, e
 	}
 	switch ro.Kind {
 	case siblingKind:
-		e, err := g.Learned(ro.Net)
+		e, err := g.Evaluator(ro.Net)
 		if _, ok := e.(search.LeafEvaluator); err == nil && !ok {
 			err = errors.New("the evaluator of " + g.Rules.Name + " values no leaves")
 		}

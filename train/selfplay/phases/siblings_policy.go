@@ -43,7 +43,7 @@ type pair struct {
 
 // Start implements selfplay.Policy. A net that fits once fits again: all have the same layers at their ends.
 func (p *siblingPolicy) Start(ro *selfplay.Rollout) {
-	if e, err := p.Game.Learned(ro.Net.Clone()); err == nil {
+	if e, err := p.Game.Evaluator(ro.Net); err == nil {
 		p.eval = e.(search.LeafEvaluator)
 	}
 }

@@ -60,7 +60,7 @@ func newSlotOf(g *games.Game, seed uint64) *selfplay.Slot {
 // The targets are those of the search written out, the mean of the decision subtracted.
 func TestSiblingTargets(t *testing.T) {
 	r, l, p := startSiblings(t, 6)
-	e, err := r.Game.Learned(l.base)
+	e, err := r.Game.Evaluator(l.base)
 	require.NoError(t, err)
 	s, third, last := newSlotOf(r.Game, 3), r.Game.Rules.New(2), r.Game.Rules.New(2)
 	value := make([]float32, 1)

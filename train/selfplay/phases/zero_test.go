@@ -27,7 +27,13 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 	for _, g := range []*games.Game{games.BlockBattle, games.TetrisDuel, games.Blocking} {
 		nets := [2][]mlp.Tensor{}
 		other := *g
-		other.Hand = func() search.Evaluator { return contrary{g.Hand()} }
+		other.Evaluator = func(net *mlp.Net) (search.Evaluator, error) {
+			e, err := g.Evaluator(net)
+			if net == nil {
+				e = contrary{e}
+			}
+			return e, err
+		}
 		for i, g := range []*games.Game{g, &other} {
 			c := Default(g)
 			c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 4, 32, []int{6}
