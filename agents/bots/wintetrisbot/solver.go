@@ -58,8 +58,8 @@ func (s *Solver) Update(f *wintetris.Field, now, next wintetris.Block, fresh boo
 	return wintetris.Toward(now, s.moves[s.best])
 }
 
-// choose rates all resting places at once, or until c stops it, and returns the first of the best within the field. next
-// may be unknown.
+// choose rates all resting places at once, or until c stops it, and returns the first of the best within the field. The
+// kind of the next piece may be unknown.
 func (s *Solver) choose(f *wintetris.Field, next uint8, c search.Clock) (target wintetris.Block, ok bool) {
 	for s.n > 0 && s.part < s.parts && (s.best < 0 || !c.Up()) {
 		s.rate(f, next)
