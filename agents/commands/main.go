@@ -13,7 +13,6 @@ import (
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/match"
 	"blockyard/agents/match/online"
-	"blockyard/agents/play/plugin"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
 	"blockyard/env"
@@ -51,13 +50,7 @@ NAME=AGENT gives an agent a name to show. The error for an unknown name lists th
 var help embed.FS
 
 // Main runs the command line of this process and returns its exit status.
-func Main() int {
-	if plugin.Serves() {
-		plugin.Serve()
-		return 1
-	}
-	return Program().Main()
-}
+func Main() int { return Program().Main() }
 
 // Program returns the command line "agents", with flags for the options of every contest.
 func Program() *program.Program {

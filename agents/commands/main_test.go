@@ -13,14 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/compile/compiletest"
-	"blockyard/agents/play/plugin"
 	"blockyard/datasets/record"
 	"blockyard/env/games"
 )
 
-// TestMain lets the tests' own program be the process that a solver's library runs in, and the bot of an agent.
+// TestMain lets the tests' own program be the bot of an agent.
 func TestMain(m *testing.M) {
-	if plugin.Serves() || len(os.Args) > 1 && os.Args[1] == "bot" {
+	if len(os.Args) > 1 && os.Args[1] == "bot" {
 		os.Exit(Main())
 	}
 	compiletest.Run(m)

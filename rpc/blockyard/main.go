@@ -7,7 +7,6 @@ import (
 	"os"
 
 	agents "blockyard/agents/commands"
-	"blockyard/agents/play/plugin"
 	datasets "blockyard/datasets/commands"
 	"blockyard/datasets/program"
 	rpc "blockyard/rpc/commands"
@@ -17,9 +16,6 @@ import (
 const about = "Block games of contests: serve them, train networks, play, host contests."
 
 func main() {
-	if plugin.Serves() {
-		os.Exit(agents.Main())
-	}
 	several := &program.Several{Name: "blockyard", About: about, Parts: parts(), Outside: os.Getenv("BLOCKYARD_COMMANDS")}
 	os.Exit(several.Main())
 }

@@ -1,7 +1,7 @@
 // Package library plays WinTetris with a solver in a shared library, through the C interface of
 // agents/submit/wintetris/wintetris.h.
 //
-// The library runs in a child process: this program, started with ServeArgument. A library that
+// The library runs in a child process, which is this program again. A library that
 // crashes, hangs, exits or corrupts memory therefore ends one game and not the series. Parent and
 // child exchange messages over two pipes, which adds some tens of microseconds to a call. The child
 // loads the library without cgo and makes all calls from one thread.
@@ -146,12 +146,20 @@ func (l *library) why() string {
 	}
 }
 
-// ServeArgument is the first argument of the child process; the library's file follows.
-const ServeArgument = "plugin-serve"
+// verb is the first argument of the child process; the library's file follows.
+const verb = "plugin-serve"
 
-// Serve runs the child process: it loads a library and answers requests until the parent ends. It returns only after an
-// error, which the parent has been sent; the process must then exit. Call it from main's goroutine.
-func Serve(file string) error {
+// init runs before any main, so that every program and test that plays with libraries can load them.
+func init() {
+	if len(os.Args) == 3 && os.Args[1] == verb {
+		_ = serve(os.Args[2])
+		os.Exit(1)
+	}
+}
+
+// serve runs the child process: it loads a library and answers requests until the parent ends. It returns only after an
+// error, which the parent has been sent.
+func serve(file string) error {
 	runtime.LockOSThread()
 	in, out, err := childPipes()
 	if err != nil {

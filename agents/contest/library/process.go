@@ -29,7 +29,7 @@ func (f *Fault) Error() string { return f.Why }
 
 type Config struct {
 	File     string        // the library
-	Program  []string      // the command that calls Serve; the file is added. nil means this program with ServeArgument
+	Program  []string      // the child, to which the file is added; nil is this program
 	Limit    time.Duration // for an answer; 0 for none
 	Patience time.Duration // for a call, or for loading the library; 0 for no limit
 	Output   io.Writer     // gets what the library prints, from another goroutine; nil discards it
@@ -66,7 +66,7 @@ func Start(ctx context.Context, c Config) (*Process, error) {
 		if err != nil {
 			return nil, err
 		}
-		argv = []string{self, ServeArgument}
+		argv = []string{self, verb}
 	}
 	p := &Process{config: c, answers: make(chan Answer, 1), printed: &output{to: c.Output}}
 	spec := contest.Spec{

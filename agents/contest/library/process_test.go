@@ -21,14 +21,7 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// TestMain lets the tests' own program be the child process.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == ServeArgument {
-		_ = Serve(os.Args[2])
-		os.Exit(1)
-	}
-	compiletest.Run(m)
-}
+func TestMain(m *testing.M) { compiletest.Run(m) }
 
 // built compiles a solver.
 func built(t testing.TB, source string, flags ...string) string {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"blockyard/agents/bots"
@@ -186,9 +185,3 @@ func (c *Match) watch(ctx context.Context, con *program.Console, s *seat) func(e
 		return program.Sleep(ctx, human.TickTime(at.Level(), speed)-time.Since(s.asked))
 	}
 }
-
-// Serves reports whether this process is the one that loads a library for another; Serve is then all that it does.
-func Serves() bool { return len(os.Args) == 3 && os.Args[1] == library.ServeArgument }
-
-// Serve answers the parent until it ends, and tells it errors.
-func Serve() { _ = library.Serve(os.Args[2]) }

@@ -31,14 +31,7 @@ import (
 //	go test ./agents/submit/wintetris -run Library/caller -timeout 20m -caller 5m
 var callerTime = flag.Duration("caller", time.Second, "time for random calls")
 
-// TestMain lets the tests' own program be the process that a library runs in.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == host.ServeArgument {
-		_ = host.Serve(os.Args[2])
-		os.Exit(1)
-	}
-	compiletest.Run(m)
-}
+func TestMain(m *testing.M) { compiletest.Run(m) }
 
 // A build is the library, built as its users do, and the programs around it.
 type build struct{ dir, library string }
