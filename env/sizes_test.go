@@ -33,12 +33,12 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 77_785, "all programs, pages, bots and the Python package: what a reader has to hold"},
-	{"tests of Go", 58_694, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_725, "on a real server"},
-	{"tests of the repository", 2_715, "its layout, sizes, pages, releases and this table"},
+	{product, 77_622, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{"tests of Go", 58_719, "beside what they test, with the helpers and inputs that they alone use"},
+	{"tests of Python", 10_721, "on a real server"},
+	{"tests of the repository", 2_708, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_720, "every measurement, and the libraries that ours is measured beside"},
-	{"tools", 1_760, "what builds, checks and releases; scripts of longer runs; the documentation site"},
+	{"tools", 1_756, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_690, "programs of the Python package's pages, each of which a test runs"},
 }
 
@@ -73,23 +73,23 @@ func partOf(file string) string {
 // budgets are the folders of the product that are no rooms of a folder with a table; see rooms.
 var budgets = []budget{
 	{"env", 420, "the contract that every game keeps"},
-	{"env/ansi env/games env/falling", 385, "text in a terminal, the list of games, and a board as columns of bits"},
-	{"env/paint", 465, "pictures of positions, in one palette"},
-	{"env/vec", 2_365, "many games at once, with agents in some seats"},
-	{"env/blockbattle/...", 1_230, "the rules of AI Block Battle, its dialects and its original generators"},
-	{"env/blocking/...", 1_060, "the rules of Blocking, and its search for placements"},
-	{"env/dropblox/...", 1_445, "the rules of Dropblox, and its 13,000 blocks"},
-	{"env/tetrisduel/...", 695, "the rules of the Tetris duel"},
-	{"env/wintetris/...", 935, "the rules of WinTetris, by placements and by ticks"},
-	{"rpc/python/blockyard", 1_140, "names that users import: environments in the forms of other libraries, their policies, errors"},
+	{"env/ansi env/games env/falling", 381, "text in a terminal, the list of games, and a board as columns of bits"},
+	{"env/paint", 464, "pictures of positions, in one palette"},
+	{"env/vec", 2_362, "many games at once, with agents in some seats"},
+	{"env/blockbattle/...", 1_227, "the rules of AI Block Battle, its dialects and its original generators"},
+	{"env/blocking/...", 1_057, "the rules of Blocking, and its search for placements"},
+	{"env/dropblox/...", 1_442, "the rules of Dropblox, and its 13,000 blocks"},
+	{"env/tetrisduel/...", 691, "the rules of the Tetris duel"},
+	{"env/wintetris/...", 931, "the rules of WinTetris, by placements and by ticks"},
+	{"rpc/python/blockyard", 1_136, "names that users import: environments in the forms of other libraries, their policies, errors"},
 	{"rpc/python/blockyard/vector/...", 1_555, "vector environments"},
-	{"rpc/python/blockyard/transport/...", 1_890, "bytes to a server and back"},
-	{"rpc/python/blockyard/formats/...", 645, "arguments, files, and descriptions of games"},
-	{"rpc/python/blockyard/pool/...", 505, "games that are ready first are played first"},
-	{"rpc/python/blockyard/commands/...", 460, "a file per command"},
+	{"rpc/python/blockyard/transport/...", 1_886, "bytes to a server and back"},
+	{"rpc/python/blockyard/formats/...", 642, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/pool/...", 504, "games that are ready first are played first"},
+	{"rpc/python/blockyard/commands/...", 459, "a file per command"},
 	{"rpc/python/blockyard/evaluation/...", 325, "matches and ladders of policies"},
-	{"rpc/python/blockyard/networks/...", 340, "networks as files, in numpy, PyTorch and ONNX"},
-	{"rpc/python/blockyard/rendering/...", 70, "pictures of games in notebooks and terminals"},
+	{"rpc/python/blockyard/networks/...", 339, "networks as files, in numpy, PyTorch and ONNX"},
+	{"rpc/python/blockyard/rendering/...", 68, "pictures of games in notebooks and terminals"},
 }
 
 // commentsPer100 is how many lines of comments 100 lines of the product's code have at least, by the ending of files.
