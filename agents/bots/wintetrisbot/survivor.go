@@ -23,7 +23,7 @@ const seen = 10
 // long as all columns fit into them, the game is not in danger, and it looks beyond no place.
 type Survivor struct {
 	net   *mlp.Net
-	width int // of the best places, how many it looks beyond; with 1, at none
+	width int // of the best places in a part of the list, how many it looks beyond; with 1, at none
 	rows  int // of the field
 	under int // rows below those that the net sees, in this choice
 	order [wintetris.MaxMoves]int
@@ -32,7 +32,8 @@ type Survivor struct {
 	v     [wintetris.MaxMoves]float32
 }
 
-// NewSurvivor returns a Survivor over net, of Len inputs and one output, that looks beyond five places.
+// NewSurvivor returns a Survivor over net, of Len inputs and one output, that looks beyond five places of each part
+// that its solver rates.
 func NewSurvivor(net *mlp.Net) (*Survivor, error) {
 	if err := features.Check(net, Len); err != nil {
 		return nil, err
