@@ -4,7 +4,7 @@ import json
 import operator
 import pathlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -71,8 +71,9 @@ class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
         self.action_space = self.vector.single_action_space
 
     @property
-    def _engines(self) -> Sequence[Engine]:
-        return [self.vector.engine]
+    def engine(self) -> Engine:  # type: ignore[override]
+        """The games behind it, for the rest of this package."""
+        return self.vector.engine
 
     def _prepare(self) -> None:
         """Prepare to step the only row always into the same memory."""

@@ -234,31 +234,24 @@ def test_pools(server: Server, other: Server):
         with pytest.raises(RuntimeError, match="call recv until every row waits"):
             pool.checkpoint()
         play_pool(pool, 9, 1)
-        for part in pool.envs:
-            part.afterstates()
+        pool.envs[0].afterstates()
         data = pool.checkpoint()
         pool.restore_checkpoint(data)
         want = play_pool(pool, 12, 2)
-        last = np.concatenate([part.snapshot() for part in pool.envs])
+        last = pool.envs[0].snapshot()
         for size, where in ((2, other.unix), (3, [other.tcp, server.unix]), (6, other.unix)):
             with blockyard.BlockPool(GAME, 6, size, address=where, checkpoint=data, **kwargs) as twin:
                 twin.async_reset()
                 assert same_rounds(play_pool(twin, 12, 2), want)
-                assert same(np.concatenate([part.snapshot() for part in twin.envs]), last)
+                assert same(twin.envs[0].snapshot(), last)
         with blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=data, **kwargs) as env:
             env.reset()
             other_data = env.checkpoint()
             assert same(vars(env.afterstates()), vars(env.afterstates(seed=2)))
         pool.restore_checkpoint(other_data)
         assert same_rounds(play_pool(pool, 12, 2), want)
-        pool.envs[1].afterstates()
-        uneven = pool.checkpoint()
-        with pytest.raises(blockyard.CheckpointError, match="3 environments that called afterstates"):
-            blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=uneven, **kwargs)
-        pool.restore_checkpoint(uneven)
-        play_pool(pool, 2, 3)
-        pool.envs[1].set_opponents("first")
-        with pytest.raises(blockyard.CheckpointError, match="the environments have different opponents"):
+        pool.engine.transport.parts[1].call("set_opponents", {1: [("first", 1.0)]})
+        with pytest.raises(blockyard.CheckpointError, match="the servers have different opponents"):
             pool.checkpoint()
         with pytest.raises(ValueError, match="leave out seed or checkpoint"):
             blockyard.BlockPool(GAME, 6, 2, seed=1, address=server.unix, checkpoint=data)

@@ -12,7 +12,7 @@ from conftest import GAME, Server
 from test_checkpoint import same
 
 import blockyard
-from blockyard.formats.checkpoint_file import MAGIC, Checkpoint, Part
+from blockyard.formats.checkpoint_file import MAGIC, Checkpoint
 
 
 def test_refusals(server: Server):
@@ -100,13 +100,13 @@ def test_headers(server: Server):
         new = env.checkpoint()
         before = env.snapshot()
         content = opened(new)
-        for version in (1, 2, 6):
+        for version in (1, 5, 7):
             other = sealed(content | {"version": version, "package": "9.9.9", "unknown": 1})
-            says = rf"version {version} .*, written by blockyard 9\.9\.9; .* reads version 5: install the package"
+            says = rf"version {version} .*, written by blockyard 9\.9\.9; .* reads version 6: install the package"
             with pytest.raises(blockyard.CheckpointError, match=says):
                 env.restore_checkpoint(other)
         env.restore_checkpoint(sealed(content))
-        for key in ("package", "game", "first", "version", "parts", "weights", "client"):
+        for key in ("package", "game", "first", "version", "head", "games", "weights", "client"):
             for value in VALUES:
                 if (key, value) not in (("package", "x"), ("package", "{}"), ("weights", {})):
                     refused(env, sealed(content | {key: value}), key, value)
@@ -114,28 +114,26 @@ def test_headers(server: Server):
         assert same(env.snapshot(), before)
 
 
-def test_parts(server: Server):
-    """Parts that are unknown, missing, of another type or cut off are refused, though the checksum is right."""
+def test_entries(server: Server):
+    """Entries that are unknown, missing, of another type or cut off are refused, though the checksum is right."""
     with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
         env.reset()
         content = opened(env.checkpoint())
         env.restore_checkpoint(sealed(content))
         before = env.snapshot()
-        (part,), (kept,) = content["parts"], content["client"]
-        game, other = part["games"]
+        kept, (game, other) = content["client"], content["games"]
         for name, change in {
-            "nothing": {"parts": []},
-            "no head": {"parts": [{"games": part["games"]}]},
-            "no client": {"client": []},
-            "a game less": {"parts": [part | {"games": [game]}]},
-            "a game more": {"parts": [part | {"games": [game, other, other]}]},
-            "a game that is none": {"parts": [part | {"games": [game, b"BYC"]}]},
-            "two games in one": {"parts": [part | {"games": [game + other]}]},
-            "a game cut off": {"parts": [part | {"games": [game, other[:-1]]}]},
-            "no game": {"parts": [part | {"games": [game, b""]}]},
-            "text": {"parts": [part | {"games": [game, "text"]}]},
+            "nothing": {"games": []},
+            "no head": {"head": b""},
+            "no client": {"client": {}},
+            "a game less": {"games": [game]},
+            "a game more": {"games": [game, other, other]},
+            "a game that is none": {"games": [game, b"BYC"]},
+            "two games in one": {"games": [game + other]},
+            "a game cut off": {"games": [game, other[:-1]]},
+            "no game": {"games": [game, b""]},
+            "text": {"games": [game, "text"]},
             "unknown": {"weather": b""},
-            "unknown in a part": {"parts": [part | {"weather": b""}]},
             "a name": {"weights": {b"sha256:x": b"data"}},
             "weights": {"weights": {"sha256:x": "data"}},
         }.items():
@@ -146,8 +144,8 @@ def test_parts(server: Server):
         for key in CLIENT:
             for value in VALUES:
                 if (value != 1 or type(value) is not int) and (key, value) != ("policies", []):
-                    refused(env, sealed(content | {"client": [kept | {key: value}]}), key, value)
-            refused(env, sealed(content | {"client": [{a: b for a, b in kept.items() if a != key}]}), key)
+                    refused(env, sealed(content | {"client": kept | {key: value}}), key, value)
+            refused(env, sealed(content | {"client": {a: b for a, b in kept.items() if a != key}}), key)
         assert same(env.snapshot(), before)
 
 
@@ -163,7 +161,6 @@ def test_reads_what_it_writes():
     game = b"BYC\x03" + struct.pack("<I", 24) + bytes(16)
     counts = {"afterstate_calls": 1, "actions": 2, "illegal": 3}
     client = counts | {"opponents": ["x"], "policies": ["x"]}
-    one = Checkpoint("toy", 3, "1.2.3", [Part(b'{"opponents":["y"]}', [game] * 2)], {"sha256:1": b"abc"}, [client])
+    one = Checkpoint("toy", 3, "1.2.3", client, b'{"opponents":["y"]}', [game] * 2, {"sha256:1": b"abc"})
     again = Checkpoint.from_bytes(one.to_bytes())
     assert again == one
-    assert again.games == 2

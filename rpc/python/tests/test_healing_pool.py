@@ -159,7 +159,7 @@ def test_a_server_that_hangs(server: Server, two, caplog):
         want = played(pool, 20)
     where = [a.address, b.address]
     with blockyard.BlockPool("TetrisDuel-v0", N, 3, seed=3, address=where, heal=True) as pool:
-        assert played(pool, 20, {9: lambda: hang(b, pool.envs[1])}, 1) == want
+        assert played(pool, 20, {9: lambda: hang(b, pool.engine.transport.parts[1])}, 1) == want
     assert losses(caplog) >= 1
 
 

@@ -173,12 +173,12 @@ def test_forged_checkpoints(server: Server):
         data = env.checkpoint()
         for wrong in (None, {}, 7, "x", [{}], [1], ["x"], {"x": 1}):
             forged = Checkpoint.from_bytes(data)
-            forged.client[0]["policies"] = wrong
+            forged.client["policies"] = wrong
             with pytest.raises(blockyard.CheckpointError):
                 env.restore_checkpoint(forged.to_bytes())
         for head in (b'{"opponents": ["client:first"], "mixtures": 1}', b'{"opponents": ["client:x"], "mixtures": []}'):
             forged = Checkpoint.from_bytes(data)
-            forged.parts[0].head = head
+            forged.head = head
             with pytest.raises(blockyard.CheckpointError):
                 env.restore_checkpoint(forged.to_bytes())
         env.restore_checkpoint(data)

@@ -99,7 +99,7 @@ def test_how_many(server):
             pool.recv()
         pool.send([0], [3])
         assert len(pool.recv()) == 1
-        pool.send(np.concatenate([env.action_masks for env in pool.envs]).argmax(1))
+        pool.send(pool.envs[0].action_masks.argmax(1))
         assert len(pool.recv(4, 5).env_ids) in (4, 5)
         assert len(pool.recv(1, 1).env_ids) == 1
         assert 2 <= len(pool.recv(2, timeout=60).env_ids) <= 3

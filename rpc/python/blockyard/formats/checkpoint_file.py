@@ -15,15 +15,15 @@ import msgpack  # type: ignore[import-untyped,unused-ignore]
 from ..errors import BlockyardError, BusyError, CheckpointError, InternalError, ServerGoneError
 
 MAGIC = b"BLOCKYARD CHECKPOINT\n"
-VERSION = 5
+VERSION = 6
 _SUM = 32  # bytes of a SHA-256
 _GAME = b"BYC"  # begins the bytes of a game; its length follows at 4
 _LEAST = 12  # bytes of a game
 # What values must be: of a type, in a range of integers, a list of such values, or a dict by key.
 _COUNT = range(1 << 63)
 _CLIENT = {"afterstate_calls": _COUNT, "actions": _COUNT, "illegal": _COUNT, "opponents": [str], "policies": [str]}
-_CONTENT = {"game": str, "first": _COUNT, "package": str, "parts": [{"head": bytes, "games": [bytes]}], "weights": dict}
-_CONTENT |= {"client": [_CLIENT]}
+_CONTENT = {"game": str, "first": _COUNT, "package": str, "head": bytes, "games": [bytes], "weights": dict}
+_CONTENT |= {"client": _CLIENT}
 
 
 @contextmanager
@@ -40,14 +40,6 @@ def reading(what: str) -> Iterator[None]:
 
 
 @dataclass
-class Part:
-    """The games of one server, or of one block of a pool."""
-
-    head: bytes  # what the server says of all these games together, as JSON
-    games: list[bytes]  # in order
-
-
-@dataclass
 class Checkpoint:
     """A checkpoint in memory.
 
@@ -58,14 +50,10 @@ class Checkpoint:
     game: str  # with its variant
     first: int  # number of the first game
     package: str  # version of the package that wrote it
-    parts: list[Part] = field(default_factory=list)
+    client: dict[str, Any]  # what the client keeps
+    head: bytes = b""  # what the server says of all games together, as JSON
+    games: list[bytes] = field(default_factory=list)  # in order
     weights: dict[str, bytes] = field(default_factory=dict)  # of opponents, by the name that specs call them
-    client: list[dict[str, Any]] = field(default_factory=list)  # what the client keeps of each environment
-
-    @property
-    def games(self) -> int:
-        """The number of games in all parts."""
-        return sum(len(part.games) for part in self.parts)
 
     def to_bytes(self) -> bytes:
         """Return the checkpoint as the bytes of a file, which :meth:`from_bytes` reads."""
@@ -97,13 +85,11 @@ class Checkpoint:
                 f"this package reads version {VERSION}: install the package that wrote it"
             )
         out = cls(**_checked(_CONTENT, content))
-        out.parts = [Part(**part) for part in content["parts"]]
         _checked([str], [*out.weights])
         _checked([bytes], [*out.weights.values()])
-        if not out.games or not out.client or any(split_games(game) != [game] for p in out.parts for game in p.games):
+        if not out.games or any(split_games(game) != [game] for game in out.games):
             raise ValueError("no games, or what is none")
-        opponents = {len(_checked([str], json.loads(part.head)["opponents"])) for part in out.parts}
-        if opponents != {len(one["opponents"]) for one in out.client}:
+        if len(_checked([str], json.loads(out.head)["opponents"])) != len(out.client["opponents"]):
             raise ValueError("names for another number of opponents")
         return out
 

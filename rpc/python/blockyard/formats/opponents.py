@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from numbers import Real
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -230,9 +230,6 @@ class OpponentStats:
         """Wins and half of the draws per game with a result, 0 to 1; nan if there is none."""
         decided = self.wins + self.draws + self.losses
         return (self.wins + self.draws / 2) / decided if decided else math.nan
-
-    def __add__(self, other: OpponentStats) -> OpponentStats:
-        return OpponentStats(*map(operator.add, astuple(self), astuple(other)))
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers by name, for a logger."""

@@ -1,19 +1,17 @@
 """Asynchronous stepping: any games are sent, and those that finish first are received."""
 
-from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, RequestError, ServerTimeoutError, on_error
-from ..formats.arguments import check_seed, copy_actions, fresh_seed, positive
-from ..transport.sharded import shares_of
-from ..vector.engine import Engine
+from ..errors import BlockyardError, RequestError, ServerTimeoutError
+from ..formats.arguments import copy_actions, positive
+from ..transport.healing import HealingTransport
 from ..vector.env import BlockVectorEnv
 from ..vector.games import Games
-from ..vector.options import Options, Path
+from ..vector.options import Options
 from .batch import PoolBatch, Results
 from .receiver import PoolClock, Receiver
 from .server import HealingPoolServer, PoolServer
@@ -37,31 +35,19 @@ class BlockPool(Games):
         rows_per_game: rows of each game.
         batch_size: number of games that recv returns by default.
         timeout: seconds that recv waits for a server before it counts as gone.
-        envs: the vector environments, one per server, each with consecutive games. Their methods, such as
-            ``afterstates(env_ids)``, can be used for games that wait for an action; they must not be stepped.
+        envs: a list of the vector environment that has the games. Its methods, such as ``afterstates(env_ids)``, can be
+            used for games that wait for an action; it must not be stepped.
+        engine: the games behind it, for the rest of this package.
     """
 
-    def __init__(
-        self,
-        game: str,
-        num_envs: int,
-        batch_size: int,
-        *,
-        seed: int | None = None,
-        address: str | Sequence[str] | None = None,
-        record: Path | Mapping[str, Any] | None = None,
-        checkpoint: bytes | None = None,
-        **options: Any,
-    ) -> None:
+    def __init__(self, game: str, num_envs: int, batch_size: int, **options: Any) -> None:
         """Create the games.
 
         Args:
             game, num_envs: as in :func:`blockyard.make_vec`.
             batch_size: number of games that recv returns by default, at most num_envs.
-            seed: game i is seeded with seed + i; None: from the operating system's entropy.
-            address, record: as in :func:`blockyard.make_vec`; several servers' games are recorded into one file.
-            checkpoint: what :meth:`checkpoint` returned: the first ``async_reset`` continues its games, with any seed.
-            **options: others of :func:`blockyard.make_vec`, except ``copy`` and ``slots``.
+            **options: others of :func:`blockyard.make_vec`, except ``copy`` and ``slots``. With ``checkpoint``, the
+                first ``async_reset`` continues its games, with any seed.
         """
         self.num_games, self.batch_size = positive("num_envs", num_envs), positive("batch_size", batch_size)
         if self.batch_size > self.num_games:
@@ -72,32 +58,20 @@ class BlockPool(Games):
             raise RequestError(f"{what}; call blockyard.make_vec")
         Options.refuse(options, "a pool", {name: "call blockyard.make_vec" for name in ("actions", "candidates")})
         options["transport"] = "process" if transport == "auto" else transport
-        chosen = Options.of({**options, "address": address, "seed": seed, "checkpoint": checkpoint})
-        healing, shares = chosen.healing, shares_of(address, chosen.tls, self.num_games)
-        seed = fresh_seed() % (1 << 32) if seed is None else check_seed(seed)
-        self.envs, self._healing = list[BlockVectorEnv](), healing is not None
-        with on_error(self.close):
-            for where, first, size in shares:
-                own = options | {"first": first, "seed": seed, "address": where, "heal": healing or False}
-                self.envs.append(BlockVectorEnv(game, size, **own))
-                self.envs[0].game_spec.check_same(self.envs[-1].game_spec, str(where))
-            self._results = Results(self.envs[0].engine.batch, self.num_games)
-            kind, firsts = HealingPoolServer if healing else PoolServer, [first for _, first, _ in shares]
-            servers = [kind(env, first, self._results) for env, first in zip(self.envs, firsts, strict=True)]
-            self._clock = PoolClock(self.num_games)
-            self._receiver = Receiver(servers, self.num_games, chosen.timeout, self._clock)
-            self._record_as(record)
-            self._resume(checkpoint)
-        self.timeout, self.rows_per_game = chosen.timeout, self.envs[0].rows_per_game
-        self.num_envs = self.num_games * self.rows_per_game
+        env = BlockVectorEnv(game, num_envs, **options)
+        self.envs, self.engine = [env], env.engine
+        self._results, servers = Results(env.engine.batch, self.num_games), list[PoolServer]()
+        for part in env.engine.transport.parts:
+            first = sum(server.part.handle.games for server in servers)
+            kind: Any = HealingPoolServer if isinstance(part, HealingTransport) else PoolServer
+            servers.append(kind(part, first, env.engine, self._results))
+        self._clock, self.timeout = PoolClock(self.num_games), env.engine.options.timeout
+        self._receiver = Receiver(servers, self.num_games, self.timeout, self._clock)
+        self.rows_per_game, self.num_envs = env.rows_per_game, env.num_envs
         self._actions = np.zeros(self.num_envs, "<u2")
         self._has_action = np.zeros(self.num_envs, np.bool_)
         self._acting = np.zeros(self.num_envs, np.bool_)
         self._seats = np.zeros(self.num_envs, np.uint8)
-
-    @property
-    def _engines(self) -> Sequence[Engine]:
-        return [env.engine for env in self.envs]
 
     def async_reset(self, seed: int | None = None) -> None:
         """Start new episodes in all games, none of which is under way; recv returns their observations.
@@ -106,7 +80,9 @@ class BlockPool(Games):
         """
         self._refuse_flying("async_reset")
         self._has_action[:] = self._acting[:] = False
-        self._receiver.reset(seed)
+        self.envs[0].reset(seed=seed)
+        self._results.put(np.arange(self.num_games), self.engine.batch.current.arrays)
+        self._receiver.begin()
 
     def send(self, actions: Any, env_ids: Any = None) -> None:
         """Send actions for rows that recv has returned; any of them, in any order.
@@ -148,7 +124,7 @@ class BlockPool(Games):
         for server in self._receiver.servers:
             mine = games
             if len(self._receiver.servers) > 1:
-                mine = games[(games >= server.first) & (games < server.first + server.env.num_games)]
+                mine = games[(games >= server.first) & (games < server.first + server.part.handle.games)]
             if len(mine):
                 server.send(mine, actions[mine])
 
@@ -195,8 +171,7 @@ class BlockPool(Games):
     def checkpoint(self) -> bytes:
         """Return the games as bytes, which a pool on other servers, or one environment with all games, continues.
 
-        CheckpointError: the environments of several servers have different opponents or rollout policies. RuntimeError:
-        recv has not returned all rows.
+        RuntimeError: recv has not returned all rows.
         """
         self._check_open("checkpoint")
         if not self._receiver.waits.all() or self._has_action.any():
@@ -220,7 +195,7 @@ class BlockPool(Games):
 
     def _before(self, method: str) -> None:
         """With ``heal``, receive all games in flight, so that the order of all that changes them is known."""
-        if self._healing:
+        if self.engine.options.heal:
             self._receiver.wait_for_all()
 
     def stats(self) -> dict[str, float]:
@@ -241,11 +216,11 @@ class BlockPool(Games):
 
     def close(self) -> None:
         """Free the games."""
-        for env in self.envs:
-            env.close()
+        self.envs[0].close()
 
     def __repr__(self) -> str:
+        servers = len(self._receiver.servers)
         sizes = f"num_envs={self.num_envs}{f', num_games={self.num_games}' * (self.rows_per_game > 1)}"
-        state = f"{self._receiver.flying} games in flight, {len(self.envs)} server{'s' * (len(self.envs) > 1)}"
+        state = f"{self._receiver.flying} games in flight, {servers} server{'s' * (servers > 1)}"
         closed = ", closed" * self.envs[0].closed
         return f"BlockPool({self.envs[0].game_spec.id}, {sizes}, batch_size={self.batch_size}, {state}{closed})"

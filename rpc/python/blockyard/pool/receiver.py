@@ -83,11 +83,10 @@ class Receiver:
         """The number of games that servers are stepping."""
         return sum(server.flying for server in self.servers)
 
-    def reset(self, seed: int | None) -> None:
-        """Start new episodes in all games."""
+    def begin(self) -> None:
+        """Note that new episodes have begun in all games."""
         self.waits[:] = False
-        self.ready = np.concatenate([server.reset(seed) for server in self.servers])
-        self.late = None
+        self.ready, self.late = np.arange(len(self.waits)), None
 
     def wait(self, least: int, most: int, timeout: float | None = None) -> None:
         """Receive games until so many are ready, none are in flight, or the time, with a server, is over.
@@ -139,7 +138,7 @@ class Receiver:
         return max(1, least), most
 
     def _lost_seconds(self) -> float:
-        return sum(server.env.engine.transport.lost_seconds for server in self.servers)
+        return sum(server.part.lost_seconds for server in self.servers)
 
     def _collect(self, least: int, most: int, deadline: float) -> bool:
         """Receive games that are done, and wait for some until the deadline; return whether there were any."""
@@ -147,7 +146,7 @@ class Receiver:
         for server in servers:
             server.ask(least if len(servers) == 1 else 1, most, _until(deadline))
         if len(servers) > 1:
-            by_fd = {server.env.client.connection.fileno(): server for server in servers}
+            by_fd = {server.connection.fileno(): server for server in servers}
             servers = [server for server in servers if server.readable()]
             if not servers:
                 servers = [by_fd[fd] for fd in select.select(list(by_fd), [], [], _until(deadline) + 1)[0]]

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, ServerTimeoutError
-from ..transport.connection import Future
+from ..transport.connection import Connection, Future
 from ..transport.healing import LOST, HealingTransport
-from ..vector.env import BlockVectorEnv
+from ..transport.over_socket import SocketTransport
+from ..vector.engine import Engine
 from .batch import Results
 
 _NO_GAMES = np.zeros(0, np.int64)
@@ -19,16 +20,22 @@ _MOST_WAIT = 10.0  # seconds for which a server is asked to wait; the pool then 
 
 
 class PoolServer:
-    """Sends the games of env, from index first on, to one server and receives them, if possible without waiting."""
+    """Sends the games of one server, from index first on, and receives them, if possible without waiting."""
 
     _lost: tuple[type[BlockyardError], ...] = ()  # errors that concern the server, not the games that were sent
 
-    def __init__(self, env: BlockVectorEnv, first: int, results: Results) -> None:
-        self.env, self.first, self._results = env, first, results
-        self._away = np.zeros(env.num_games, np.bool_)  # in flight
+    def __init__(self, part: SocketTransport, first: int, engine: Engine, results: Results) -> None:
+        """Talk to the server of a part of the engine's games."""
+        self.part, self.first, self._engine, self._results = part, first, engine, results
+        self._away = np.zeros(part.handle.games, np.bool_)  # in flight
         self._sent: deque[tuple[Future, NDArray[np.int64]]] = deque()  # answers to come
         self.asked: Future | None = None  # the recv that waits at the server
         self._wait = 0.0  # seconds for which it waits
+
+    @property
+    def connection(self) -> Connection:
+        """The connection of now."""
+        return self.part.client.connection
 
     @property
     def flying(self) -> int:
@@ -42,26 +49,23 @@ class PoolServer:
         self._away[games - self.first] = True
 
     def _post(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> tuple[Future, NDArray[np.int64]]:
-        ids, leaf = (games - self.first).astype("<u4"), self.env.engine.transport.leaf
+        ids, leaf = (games - self.first).astype("<u4"), self.part.leaf
         if leaf.policies.by_name:
             leaf.policies.check()
             leaf.answer(ids)
-        number = leaf.handle.number
-        return self.env.client.connection.post("send", number, ids.tobytes(), actions.tobytes()), games
+        return self.connection.post("send", leaf.handle.number, ids.tobytes(), actions.tobytes()), games
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         """Ask for games whose step is done, unless that was done before."""
         if self.asked is None:
-            connection, number = self.env.client.connection, self.env.engine.transport.handle.number
-            self._wait = max(0.0, min(seconds, _MOST_WAIT, connection.timeout / 2))
+            self._wait = max(0.0, min(seconds, _MOST_WAIT, self.connection.timeout / 2))
             least = max(1, min(least, self.flying))
-            most = min(max(least, most), self.env.num_games)
-            self.asked = connection.post("recv", number, least, most, int(1000 * self._wait))
+            most, number = min(max(least, most), self.part.handle.games), self.part.handle.number
+            self.asked = self.connection.post("recv", number, least, most, int(1000 * self._wait))
 
     def readable(self) -> bool:
         """Whether bytes of an answer have been received already, or none can come any more."""
-        connection = self.env.client.connection
-        return connection.buffered or not connection.open
+        return self.connection.buffered or not self.connection.open
 
     @property
     def silent(self) -> bool:
@@ -76,13 +80,12 @@ class PoolServer:
 
         Games whose step was refused are marked in waits; the errors are added to refusals.
         """
-        connection = self.env.client.connection
         while self._sent:
             future, games = self._sent[0]
             try:
-                connection.wait(future)
+                self.connection.wait(future)
             except BlockyardError as failed:
-                if not connection.open or isinstance(failed, self._lost):
+                if not self.connection.open or isinstance(failed, self._lost):
                     raise
                 self._arrived(games, refused=True)
                 waits[games] = True
@@ -92,7 +95,7 @@ class PoolServer:
         if asked is None:
             return _NO_GAMES
         try:
-            answer = connection.wait(asked)
+            answer = self.connection.wait(asked)
         except BlockyardError as failed:
             self._forget(failed)
             raise
@@ -107,14 +110,14 @@ class PoolServer:
 
     def _over(self, games: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the games whose step is over; the others, which wait for answers of policies, go on."""
-        leaf = self.env.engine.transport.leaf
+        leaf = self.part.leaf
         if not leaf.policies.by_name:
             return games
         asked = leaf.ask((games - self.first).astype("<u4"))
         waiting = np.isin(games, np.frombuffer(asked["waiting"], "<u4") + self.first)
         if waiting.any():
             try:
-                ignored = np.zeros((int(waiting.sum()), self.env.rows_per_game), "<u2")
+                ignored = np.zeros((int(waiting.sum()), leaf.handle.rows_per_game), "<u2")
                 self._sent.append(self._post(games[waiting], ignored))
             except Exception as failed:
                 self._forget(failed)  # the games that wait are lost until all are reset
@@ -132,23 +135,16 @@ class PoolServer:
 
     def _keep(self, games: NDArray[np.int64]) -> None:
         """Do after a step what must be done before the next: keep final positions and records, forget policies."""
-        engine, field = self.env.engine, self._results.field
-        engine.opponents.seen(field("opponent", slice(self.first, self.first + self.env.num_games)))
+        engine, field = self._engine, self._results.field
+        engine.opponents.seen(field("opponent", slice(None)))
         if engine.batch.same_step and (field("terminated", games) | field("truncated", games)).any():
-            self._results.put_finals(self.first, self.env.final())
+            self._results.put_finals(self.first, engine.batch.final_step(self.part.finals()))
         if engine.fetch is not None:
-            engine.fetch()
-
-    def reset(self, seed: int | None) -> NDArray[np.int64]:
-        """Start new episodes in all games, and return these."""
-        self.env.reset(seed=seed)
-        games = np.arange(self.first, self.first + self.env.num_games)
-        self._results.put(games, self.env.engine.batch.current.arrays)
-        return games
+            engine.recording.poll([self.part])
 
     def busy(self) -> tuple[float, int]:
         """Return the seconds that the server's workers spent on steps, all together, and their number."""
-        d = self.env.engine.transport.call("stream_stats")
+        d = self.part.call("stream_stats")
         return float(d["busy_s"]), int(d["workers"])
 
 
@@ -161,13 +157,13 @@ class HealingPoolServer(PoolServer):
 
     _lost = LOST
 
-    def __init__(self, env: BlockVectorEnv, first: int, results: Results) -> None:
-        super().__init__(env, first, results)
-        assert isinstance(env.engine.transport, HealingTransport)
-        self._transport = env.engine.transport
-        self._transport.eager = True
-        self._transport.on_rebuilt = weakref.WeakMethod(self._send_again)  # it does not keep its environment alive
-        self._actions = np.zeros((env.num_games, env.rows_per_game), "<u2")  # sent last
+    part: HealingTransport
+
+    def __init__(self, part: HealingTransport, first: int, engine: Engine, results: Results) -> None:
+        super().__init__(part, first, engine, results)
+        part.eager = True
+        part.on_rebuilt = weakref.WeakMethod(self._send_again)  # it does not keep its environment alive
+        self._actions = np.zeros((part.handle.games, part.handle.rows_per_game), "<u2")  # sent last
         self._asked_at = 0.0
         self._slow: ServerTimeoutError | None = None  # since the last results
 
@@ -178,45 +174,44 @@ class HealingPoolServer(PoolServer):
     def send(self, games: NDArray[np.int64], actions: NDArray[np.uint16]) -> None:
         self._actions[games - self.first] = actions
         send = super().send
-        self._transport.retry(lambda: send(games, actions))
+        self.part.retry(lambda: send(games, actions))
 
     def ask(self, least: int, most: int, seconds: float) -> None:
         if self.asked is None:
             ask = super().ask
-            self._transport.retry(lambda: ask(least, most, seconds))
+            self.part.retry(lambda: ask(least, most, seconds))
             self._asked_at = time.monotonic()
 
     def check(self) -> None:
-        connection = self.env.client.connection
-        if self.asked is not None and time.monotonic() > self._asked_at + connection.timeout and not self._speaks():
-            what = f"recv: the server at {connection.address} did nothing for {connection.timeout:g} s"
-            slow = ServerTimeoutError(what)
-            self._transport.check_slow(slow, self._slow)
+        timeout = self.connection.timeout
+        if self.asked is not None and time.monotonic() > self._asked_at + timeout and not self._speaks():
+            slow = ServerTimeoutError(f"recv: the server at {self.connection.address} did nothing for {timeout:g} s")
+            self.part.check_slow(slow, self._slow)
             self._slow = slow
-            self._transport.recover(slow)
+            self.part.recover(slow)
 
     def _speaks(self) -> bool:
         """Whether bytes of an answer are here, or none can come any more."""
-        return self.readable() or bool(select.select([self.env.client.connection.fileno()], [], [], 0)[0])
+        return self.readable() or bool(select.select([self.connection.fileno()], [], [], 0)[0])
 
     def receive(self, waits: NDArray[np.bool_], refusals: list[BlockyardError]) -> NDArray[np.int64]:
         try:
             received = super().receive(waits, refusals)
         except LOST as lost:
-            self._transport.recover(lost)
+            self.part.recover(lost)
             return _NO_GAMES
         if len(received):
             self._slow = None
-            if self._transport.due()[received - self.first].any():
-                often = self._transport.due(0.5) & ~self._away
-                self._transport.save(np.flatnonzero(often).astype("<u4"))
+            if self.part.due()[received - self.first].any():
+                often = self.part.due(0.5) & ~self._away
+                self.part.save(np.flatnonzero(often).astype("<u4"))
         return received
 
     def _arrived(self, games: NDArray[np.int64], refused: bool = False) -> None:
         super()._arrived(games)
         ids = games - self.first
         if not refused:
-            self._transport.log(ids.astype("<u4"), self._actions[ids], self._results.field("moves", games))
+            self.part.log(ids.astype("<u4"), self._actions[ids], self._results.field("moves", games))
 
     def _send_again(self) -> None:
         """Send the games in flight to the server on which they have been rebuilt.

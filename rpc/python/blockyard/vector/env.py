@@ -535,7 +535,7 @@ def _again(kind: Any, given: Any, data: bytes | None, policies: dict[str, Policy
     env: BlockVectorEnv = kind(game, num_envs, **options)
     if data is not None:
         env.engine.opponents.policies.use(policies)
-        resume([env.engine], Checkpoint.from_bytes(data))
+        resume(env.engine, Checkpoint.from_bytes(data))
         env.engine.resumed = None
     return env
 

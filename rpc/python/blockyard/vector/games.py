@@ -3,13 +3,13 @@
 import inspect
 import operator
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
-from ..errors import BlockyardError, on_error
+from ..errors import on_error
 from ..formats.arguments import Ids, game_ids, positive
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Opponents, OpponentStats, by_number
@@ -23,35 +23,23 @@ G = TypeVar("G", bound="Games")
 
 
 class Games:
-    """The games of one engine or of several, whose games follow one another: a base class of environments."""
+    """The games of an engine: a base class of environments."""
 
-    @property
-    def _engines(self) -> Sequence[Engine]:
-        """By default one, that of the attribute ``engine``."""
-        return [self.engine]  # type: ignore[attr-defined]
+    engine: Engine
 
     def _before(self, method: str) -> None:
         """Refuse a method that may not be called now."""
-        for engine in self._engines:
-            engine.check(method)
+        self.engine.check(method)
 
     def set_opponents(self, opponents: Opponents) -> None:
         """Replace opponents, from the next episode of each game on; opponents are as in :func:`blockyard.make_vec`.
 
         A spec or a mixture is for all seats that have opponents; a dict by seat changes only the seats in it. Local
         weights files are read now (OSError). RequestError, LimitError: the server refuses a spec, or you drive the
-        seat; nothing has changed. BlockyardError: one of several servers of a pool has refused what others have
-        accepted.
+        seat; nothing has changed.
         """
         self._before("set_opponents")
-        for k, engine in enumerate(self._engines):
-            try:
-                engine.set_opponents(opponents)
-            except Exception as error:
-                if not k:
-                    raise
-                what = f"server {k + 1} of {len(self._engines)} refuses what those before have accepted"
-                raise BlockyardError(f"set_opponents: {what}: create a new pool; {error}") from error
+        self.engine.set_opponents(opponents)
 
     def opponent_stats(self, *, reset: bool = False) -> dict[str, OpponentStats]:
         """Return wins, draws, losses and score against each opponent, by its name in :attr:`opponent_specs`.
@@ -59,8 +47,7 @@ class Games:
         Each finished episode counts once, also in rollouts; episodes that ``reset`` abandons do not count. With
         ``reset=True`` counting starts again from zero.
         """
-        parts = [engine.opponent_stats(reset) for engine in self._engines]
-        return {name: sum((part[name] for part in parts), OpponentStats()) for name in parts[0]}
+        return self.engine.opponent_stats(reset)
 
     @property
     def opponent_specs(self) -> tuple[str, ...]:
@@ -70,7 +57,7 @@ class Games:
         new content is another opponent, named ``SPEC@`` and the first digits of its SHA-256. Files of the same content
         are one opponent.
         """
-        return self._engines[0].opponents.specs
+        return self.engine.opponents.specs
 
     @property
     def opponent_hashes(self) -> tuple[str | None, ...]:
@@ -78,7 +65,7 @@ class Games:
 
         None for an opponent without a file of weights, and for a policy without an attribute ``sha256``.
         """
-        return self._engines[0].opponents.hashes
+        return self.engine.opponents.hashes
 
     def record(
         self,
@@ -113,7 +100,7 @@ class Games:
         if self.recording is not None and self.recording.state == "recording":
             raise RuntimeError(f"record: already recording to {self.recording.path}; call stop_recording first")
         how = {"every": positive("every", every)} | ({} if memory is None else {"memory": operator.index(memory)})
-        parts = [part for engine in self._engines for part in engine.transport.parts]
+        parts = self.engine.transport.parts
         ends, ids = np.cumsum([part.handle.games for part in parts]), None
         if envs is not None and not len(ids := np.unique(game_ids(envs, int(ends[-1]), "envs"))):
             raise ValueError("envs: got an empty list, want at least one game, or None for all")
@@ -131,8 +118,7 @@ class Games:
                     part.call("record", mine)
                     sources.append(Source(part, how.get("memory", 8 << 20)))
             recording = Recording(file, sources, most, positive("max_bytes", max_bytes))
-        for engine in self._engines:
-            follow(engine, recording, sources)
+        follow(self.engine, recording)
         return recording
 
     def _record_as(self, record: Path | Mapping[str, Any] | None) -> None:
@@ -156,14 +142,13 @@ class Games:
         self._before("stop_recording")
         if (recording := self.recording) is None:
             raise RuntimeError("stop_recording: nothing is being recorded; call record first")
-        for engine in self._engines:
-            end(engine)
+        end(self.engine)
         return recording
 
     @property
     def recording(self) -> Recording | None:
         """The current or last recording; None if there was none."""
-        recording: Recording | None = self._engines[0].recording
+        recording: Recording | None = self.engine.recording
         return recording
 
     def checkpoint(self) -> bytes:
@@ -174,12 +159,12 @@ class Games:
         limit (``time=``), or it is a program (``exec:``).
         """
         self._before("checkpoint")
-        return save(self._engines).to_bytes()
+        return save(self.engine).to_bytes()
 
     def _resume(self, data: bytes | None) -> None:
         """Continue the games of a checkpoint, if it is one."""
         if data is not None:
-            resume(self._engines, Checkpoint.from_bytes(data))
+            resume(self.engine, Checkpoint.from_bytes(data))
 
     def __enter__(self: G) -> G:
         return self

@@ -6,6 +6,7 @@ import subprocess
 import time
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -87,11 +88,11 @@ class Recording:
         """Write the games that have ended so far; otherwise this happens about once per second while stepping."""
         self._collect(self._sources, stop=False)
 
-    def poll(self, sources: Sequence[Source]) -> None:
-        """Fetch from the sources that are due."""
+    def poll(self, parts: Sequence[SocketTransport]) -> None:
+        """Fetch from those of these servers that are due."""
         now = time.monotonic()
-        for source in sources:
-            if source.due <= now:
+        for source in self._sources:
+            if source.due <= now and source.transport in parts:
                 self._collect([source], stop=False)
 
     def stop(self) -> None:
@@ -162,10 +163,9 @@ def forget(sources: Sequence[Source]) -> None:
             source.open = False
 
 
-def follow(engine: Engine, recording: Recording, sources: Sequence[Source]) -> None:
-    """Let an environment, whose games are among the sources, fetch what has been recorded when it steps."""
-    own = [source for source in sources if source.transport in engine.transport.parts]
-    engine.recording, engine.fetch = recording, lambda: recording.poll(own)
+def follow(engine: Engine, recording: Recording) -> None:
+    """Let an environment fetch what has been recorded when it steps."""
+    engine.recording, engine.fetch = recording, partial(recording.poll, engine.transport.parts)
     _recorded.add(engine)
     atexit.unregister(_end_all)
     atexit.register(_end_all)  # after the connection was made: so it is called before that is closed
