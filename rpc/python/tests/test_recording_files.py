@@ -100,7 +100,11 @@ def test_wrong_arguments(server, tmp_path):
         assert not (tmp_path / "other.jsonl").exists()
         env.stop_recording()
         env.record(path, append=True)
-    for record, said in [(7, "want a path"), ({"every": 3}, "there is no path"), ({"path": "x", "all": 1}, "unknown")]:
+    for record, said in [
+        (7, "want a path"),
+        ({"every": 3}, "'path'"),
+        ({"path": "x", "all": 1}, "keyword argument 'all'"),
+    ]:
         with pytest.raises(TypeError, match=said):
             blockyard.make_vec(GAME, address=server.unix, record=record)
 

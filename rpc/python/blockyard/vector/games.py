@@ -1,6 +1,5 @@
 """What environments of every form do with their games: who plays against them, results, recordings, checkpoints."""
 
-import inspect
 import operator
 import os
 from collections.abc import Mapping
@@ -123,19 +122,12 @@ class Games:
 
     def _record_as(self, record: Path | Mapping[str, Any] | None) -> None:
         """Start what the argument ``record`` of make_vec asks for: a path, or the arguments of :meth:`record`."""
-        if record is None:
-            return
-        if not isinstance(record, Mapping):
-            if not isinstance(record, (str, os.PathLike)):
-                kind = type(record).__name__
-                raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {kind}")
-            record = {"path": record}
-        names = list(inspect.signature(self.record).parameters)
-        if unknown := sorted(set(record) - set(names)):
-            raise TypeError(f"record: unknown {unknown}; want some of {sorted(names)}")
-        if "path" not in record:
-            raise TypeError("record: there is no path; add one, such as 'games.jsonl.gz'")
-        self.record(**record)
+        if isinstance(record, Mapping):
+            self.record(**record)
+        elif isinstance(record, (str, os.PathLike)):
+            self.record(record)
+        elif record is not None:
+            raise TypeError(f"record: want a path, or a dict of the arguments of env.record, got {record!r:.100}")
 
     def stop_recording(self) -> Recording:
         """Write the games that have ended, without those in progress, and end the recording; RuntimeError: none."""
