@@ -3,7 +3,6 @@
 import ctypes
 import functools
 import os
-import struct
 import sys
 import threading
 from contextlib import suppress
@@ -92,21 +91,8 @@ def other_go(own: Path) -> str | None:
         return None
     with open("/proc/self/maps") as maps:
         loaded = dict.fromkeys(line.split(maxsplit=5)[5].rstrip() for line in maps if ".so" in line)
-    others = (path for path in loaded if path != str(own.resolve()))
-    return next((path for path in others if _has_section(path, b".go.buildinfo")), None)
-
-
-def _has_section(path: str, name: bytes) -> bool:
-    """Return whether an ELF file of 64 bits has a section of this name."""
-    try:
-        with open(path, "rb") as file:
-            head = file.read(64)
-            if head[:6] != b"\x7fELF\x02\x01":
-                return False
-            table, each, _, names = *struct.unpack_from("<Q", head, 40), *struct.unpack_from("<HHH", head, 58)
-            file.seek(table + names * each + 24)  # where the table of sections says where their names are
-            offset, size = struct.unpack("<QQ", file.read(16))
-            file.seek(offset)
-            return name in file.read(size)
-    except (OSError, struct.error):
-        return False
+    for path in loaded.keys() - {str(own.resolve())}:
+        with suppress(OSError):  # of a file that was replaced
+            if hasattr(ctypes.CDLL(path, os.RTLD_NOLOAD), "crosscall2"):  # by which C calls Go
+                return path
+    return None
