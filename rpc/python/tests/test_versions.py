@@ -38,8 +38,9 @@ def answering(path, answer):
 @pytest.mark.parametrize(("older", "theirs"), [("server", [2, 1]), ("client", [PROTOCOL[0] + 1, 0])])
 def test_other_protocols_are_refused(tmp_path, older, theirs):
     """Whichever side refuses, the error says which of them is older."""
-    says = rf"this client speaks protocol 3\.\d, the server at .* {theirs[0]}\.{theirs[1]}: the {older} is older"
-    refusal = {"code": 102, "name": "version", "msg": "no", "data": {"proto": theirs}}
+    says = rf" client speaks protocol 3\.\d, .* server .* {theirs[0]}\.{theirs[1]}: the {older} is older"
+    words = f"the client speaks protocol 3.0, this server (blockyard 9) {theirs[0]}.{theirs[1]}: the {older} is older"
+    refusal = {"code": 102, "name": "version", "msg": words, "data": {"proto": theirs}}
     hello = {"proto": theirs, "server": "blockyard 9", "features": [], "limits": {}}
     for k, answer in enumerate(([1, 1, refusal, None], [1, 1, None, hello])):
         with answering(tmp_path / str(k), msgpack.packb(answer)) as address:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import BlockyardError, ProtocolError, RequestError, on_error
+from ..errors import ProtocolError, RequestError, on_error
 from ..formats.arguments import seconds
 from ..formats.spec import GameSpec
 from .address import Address, Tls, Where
@@ -88,23 +88,17 @@ class Session:
         options: dict[str, Any] = {"proto": list(PROTOCOL), "client": f"blockyard-python/{platform.python_version()}"}
         if token is not None:
             options["token"] = token
-        try:
-            answer, refusal = self.connection.call("hello", options), None
-        except BlockyardError as error:
-            if error.name != "version":
-                raise
-            answer, refusal = error.data, error
+        answer = self.connection.call("hello", options)
         try:
             self.protocol = tuple(map(int, answer["proto"]))
-            self.limits: dict[str, int] = {} if refusal else dict(answer["limits"])
+            self.limits: dict[str, int] = dict(answer["limits"])
         except (LookupError, TypeError, ValueError) as error:
             raise ProtocolError(f"hello: an answer of unknown shape: {answer!r:.200}") from error
-        if refusal or self.protocol[0] != PROTOCOL[0]:
+        if self.protocol[0] != PROTOCOL[0]:
             mine, theirs = (".".join(map(str, version)) for version in (PROTOCOL, self.protocol))
             older = "client" if self.protocol > PROTOCOL else "server"
             what = f"this client speaks protocol {mine}, the server at {self.connection.address} {theirs}: the {older}"
-            how = vars(refusal) if refusal else {}
-            raise ProtocolError(f"{what} is older, install one of the other's version", **how) from refusal
+            raise ProtocolError(f"{what} is older, install one of the other's version")
         self.server = str(answer.get("server", ""))
         self.features: tuple[str, ...] = tuple(answer.get("features") or ())
         for name in ("max_reply", "max_message"):
