@@ -222,7 +222,7 @@ def test_rollout(server: Server):
         last = a.rollout(5, keep="last")
         assert len(last.buffer) == 1
         assert last.steps == 5
-        assert (a.action_masks == last.buffer.memory(0).masks(1601)).all()
+        assert (a.action_masks == np.unpackbits(last.buffer.mask[0], axis=1, count=1601, bitorder="little")).all()
         with pytest.raises(TypeError, match=r"policy: want a spec such as 'hand', which the server plays, got <func"):
             a.rollout(5, lambda obs, mask: mask.argmax(1))
 

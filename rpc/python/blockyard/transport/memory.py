@@ -183,28 +183,6 @@ class StepMemory:
         self.unpacked = self.own_index = self.acting = None
         return self
 
-    def observation(self) -> dict[str, NDArray[Any]]:
-        """Return the observation: planes, or bits if they are packed, and a copy of globals if pooled."""
-        numbers = self.globals.copy() if self.pooled else self.globals
-        if self.planes is None:
-            assert self.bits is not None
-            return {"bits": self.bits, "globals": numbers}
-        return {"planes": self.planes, "globals": numbers}
-
-    def masks(self, actions: int) -> NDArray[np.bool_]:
-        """Return the action masks, bool (rows, actions); they are unpacked once."""
-        if self.unpacked is None:
-            packed = self.packed_masks()
-            self.unpacked = np.unpackbits(packed, axis=1, count=actions, bitorder="little").view(np.bool_)
-        return self.unpacked
-
-    def packed_masks(self) -> NDArray[np.uint8]:
-        """Return the action masks as bits, uint8 (rows, ceil(actions / 8)); raise RuntimeError with ``mask=False``."""
-        if self.mask is None:
-            what = "action_masks: the environment was created with mask=False"
-            raise RuntimeError(f"{what}; call legal_actions(), or pass mask=True")
-        return self.mask
-
 
 def _own_view(handle: Handle, per_seat: NDArray[Any]) -> NDArray[Any] | None:
     """Return the entries of each row's own seat as a view (rows,) of an array (games, seats); None if impossible."""

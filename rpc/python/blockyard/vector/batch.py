@@ -117,16 +117,23 @@ class Batch:
         return self.spec.action_space()
 
     def observation(self, memory: StepMemory) -> Obs:
-        """Return the boards and globals of the rows."""
-        return memory.observation()
+        """Return the boards and globals of the rows, the latter as a copy if the memory is pooled."""
+        boards = "bits" if memory.planes is None else "planes"
+        return {boards: memory.arrays[boards], "globals": memory.globals.copy() if memory.pooled else memory.globals}
 
     def masks(self, memory: StepMemory) -> NDArray[np.bool_]:
-        """Return the action masks, bool (rows, choices)."""
-        return memory.masks(self.spec.actions)
+        """Return the action masks, bool (rows, choices); they are unpacked once."""
+        if memory.unpacked is None:
+            packed = self.packed_masks(memory)
+            memory.unpacked = np.unpackbits(packed, axis=1, count=self.choices, bitorder="little").view(np.bool_)
+        return memory.unpacked
 
     def packed_masks(self, memory: StepMemory) -> NDArray[np.uint8]:
-        """Return the action masks as bits."""
-        return memory.packed_masks()
+        """Return the action masks as bits, uint8 (rows, ceil(choices / 8)); raise RuntimeError with ``mask=False``."""
+        if memory.mask is None:
+            what = "action_masks: the environment was created with mask=False"
+            raise RuntimeError(f"{what}; call legal_actions(), or pass mask=True")
+        return memory.mask
 
     def legal(self, memory: StepMemory) -> LegalActions | None:
         """Return the legal actions; None: they are ids, which the server lists."""
