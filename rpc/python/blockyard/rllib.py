@@ -17,9 +17,8 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorWrapper
+from gymnasium.vector import AutoresetMode, VectorObservationWrapper
 from gymnasium.vector.utils import batch_space
-from numpy.typing import NDArray
 
 from .errors import needs
 from .vector.batch import Obs
@@ -41,7 +40,7 @@ NAME = "blockyard"
 REFUSED = NO_LEARNERS | MASKED
 
 
-class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
+class MaskedVectorEnv(VectorObservationWrapper):  # type: ignore[type-arg,unused-ignore]
     """A vector environment with observations for RLlib's ``ActionMaskingTorchRLModule``.
 
     Observations are dicts of ``observations``, float32 (rows, n), the planes divided by their largest value and
@@ -63,6 +62,7 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
         if env.autoreset_mode is not AutoresetMode.NEXT_STEP:
             raise ValueError(f"autoreset_mode: want 'NextStep' for RLlib, got {env.autoreset_mode.value!r}")
         super().__init__(env)
+        env.engine.batch.with_mask = False  # in infos, which RLlib would copy
         seen: Any = env.single_observation_space
         chosen: Any = env.single_action_space
         if "planes" in seen.spaces and "mask" in seen.spaces:
@@ -79,29 +79,14 @@ class MaskedVectorEnv(VectorWrapper):  # type: ignore[type-arg,unused-ignore]
         self.single_observation_space = spaces.Dict({"observations": numbers, "action_mask": mask})
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Obs, dict[str, Any]]:
-        """Start new episodes; see :meth:`blockyard.BlockVectorEnv.reset`."""
-        obs, infos = self.env.reset(seed=seed, options=options)
-        return self._to_observation(obs), self._infos(infos)
-
-    def step(
-        self, actions: Any
-    ) -> tuple[Obs, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
-        """Step every row; see :meth:`blockyard.BlockVectorEnv.step`."""
-        obs, rewards, terminated, truncated, infos = self.env.step(np.asarray(actions))
-        return self._to_observation(obs), rewards, terminated, truncated, self._infos(infos)
-
-    def _to_observation(self, obs: Obs) -> Obs:
+    def observations(self, obs: Obs) -> Obs:
+        """Return the observations for RLlib."""
         if "features" in obs:
             numbers = np.concatenate([obs["features"], obs["reward"][..., None], obs["done"][..., None]], axis=2)
         else:
             planes = obs["planes"].reshape(self.num_envs, -1).astype(np.float32) / self.env.game_spec.planes_high
             numbers = np.concatenate([planes, obs["globals"]], axis=1)
         return {"observations": numbers, "action_mask": self.env.action_masks.astype(np.float32)}
-
-    @staticmethod
-    def _infos(infos: dict[str, Any]) -> dict[str, Any]:
-        return {key: infos[key] for key in infos if not key.endswith("action_mask")}
 
 
 class AfterstateRLModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc,unused-ignore]

@@ -99,7 +99,7 @@ def test_resumes_whatever_the_seed(server: Server):
     env = create(how | {"seed": 1})
     env.reset()
     env.step(env.env.sample_actions(np.random.default_rng(0)))
-    data, seen = env.env.checkpoint(), env._to_observation(env.env.engine.batch.current.observation())
+    data, seen = env.env.checkpoint(), env.observations(env.env.engine.batch.shown()[0])
     twin = create(how | {"checkpoint": data})
     np.testing.assert_array_equal(twin.reset(seed=7)[0]["observations"], seen["observations"])
     env.close()
