@@ -47,10 +47,6 @@ class BlockyardError(Exception):
         self.data: dict[str, Any] = dict(data or {})
         self.retry_after_ms = retry_after_ms
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        state = {k: getattr(self, k) for k in ("code", "name", "data", "retry_after_ms")}
-        return (type(self), self.args, state)
-
 
 class ProtocolError(BlockyardError):
     """Client and server do not understand each other; use the same version of both."""

@@ -29,17 +29,9 @@ def unpack(bits: NDArray[np.uint8], spec: GameSpec) -> NDArray[np.uint8]:
 
     ``bits`` are ``obs["bits"]`` with ``packed=True``, or a minibatch; the result is what ``obs["planes"]`` is without.
     """
-    width, cells = spec.cell_bits, int(np.prod(spec.planes_shape))
-    flat: Any
-    if width == 8:
-        flat = bits[..., :cells]
-    elif width == 1:
-        flat = np.unpackbits(bits, axis=-1, count=cells, bitorder="little")
-    else:
-        shifts = np.arange(0, 8, width, dtype=np.uint8)
-        flat = ((bits[..., None] >> shifts) & ((1 << width) - 1)).reshape(*bits.shape[:-1], -1)[..., :cells]
-    planes: NDArray[np.uint8] = flat.reshape(*bits.shape[:-1], *spec.planes_shape)
-    return planes
+    if spec.cell_bits == 1:
+        return _shaped(np.unpackbits(bits, axis=-1, bitorder="little"), spec)  # type: ignore[no-any-return]
+    return _cells(bits, np.arange(0, 8, spec.cell_bits, dtype=np.uint8), spec)  # type: ignore[no-any-return]
 
 
 def unpack_torch(bits: torch.Tensor, spec: GameSpec, dtype: Any = None) -> torch.Tensor:
@@ -47,11 +39,18 @@ def unpack_torch(bits: torch.Tensor, spec: GameSpec, dtype: Any = None) -> torch
 
     dtype is that of the result, such as ``torch.float32``; uint8 by default.
     """
-    torch, width, cells = _torch(), spec.cell_bits, int(np.prod(spec.planes_shape))
-    shifts = torch.arange(0, 8, width, dtype=torch.uint8, device=bits.device)
-    flat = (bits.unsqueeze(-1) >> shifts) & ((1 << width) - 1)
-    planes = flat.reshape(*bits.shape[:-1], -1)[..., :cells].reshape(*bits.shape[:-1], *spec.planes_shape)
+    torch = _torch()
+    planes = _cells(bits, torch.arange(0, 8, spec.cell_bits, dtype=torch.uint8, device=bits.device), spec)
     return planes if dtype is None else planes.to(dtype)
+
+
+def _cells(bits: Any, shifts: Any, spec: GameSpec) -> Any:
+    """Return planes of packed boards, arrays or tensors; the cells of a byte begin at the bits shifts."""
+    return _shaped((bits[..., None] >> shifts & (1 << spec.cell_bits) - 1).reshape(*bits.shape[:-1], -1), spec)
+
+
+def _shaped(cells: Any, spec: GameSpec) -> Any:
+    return cells[..., : int(np.prod(spec.planes_shape))].reshape(*cells.shape[:-1], *spec.planes_shape)
 
 
 def to_torch(values: Any, device: torch.device | str | int | None = None) -> Any:

@@ -44,16 +44,12 @@ class Infos(dict[str, Any]):
     items: Any = Mapping.items
     values: Any = Mapping.values
     setdefault: Any = MutableMapping.setdefault
+    pop: Any = MutableMapping.pop
     __eq__: Any = Mapping.__eq__
     __ne__: Any = object.__ne__
 
     def __iter__(self) -> Iterator[str]:  # overridden so that dict(infos) does, too
         return super().__iter__()
-
-    def pop(self, key: str, *default: Any) -> Any:
-        """Remove a key and return its value, or the default."""
-        self.get(key)
-        return super().pop(key, *default)
 
     def popitem(self) -> tuple[str, Any]:
         """Remove the newest key and return it with its value."""
