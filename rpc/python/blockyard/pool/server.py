@@ -34,7 +34,7 @@ class PoolServer:
 
     @property
     def connection(self) -> Connection:
-        """The connection of now."""
+        """The connection that answers now: another one after its server was lost."""
         return self.part.client.connection
 
     @property
