@@ -80,7 +80,7 @@ class MaskedVectorEnv(VectorObservationWrapper):  # type: ignore[type-arg,unused
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
 
     def observations(self, obs: Obs) -> Obs:
-        """Return the observations for RLlib."""
+        """Return one array of numbers for each row, and its mask, as RLlib takes them; see the class."""
         if "features" in obs:
             numbers = np.concatenate([obs["features"], obs["reward"][..., None], obs["done"][..., None]], axis=2)
         else:
