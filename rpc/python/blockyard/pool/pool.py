@@ -218,6 +218,9 @@ class BlockPool(Games):
         """Free the games."""
         self.envs[0].close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a pool cannot be copied or pickled: save its games with checkpoint(), and create a new one")
+
     def __repr__(self) -> str:
         servers = len(self._receiver.servers)
         sizes = f"num_envs={self.num_envs}{f', num_games={self.num_games}' * (self.rows_per_game > 1)}"

@@ -75,9 +75,6 @@ class Receiver:
         self.late: BlockyardError | None = None  # raised by the next recv
         self._timeout, self._clock = timeout, clock
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        raise TypeError("a pool cannot be copied or pickled: save its games with checkpoint(), and create a new one")
-
     @property
     def flying(self) -> int:
         """The number of games that servers are stepping."""
