@@ -2,7 +2,11 @@ package server_test
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"net"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -67,12 +71,21 @@ func TestOthersKeepTheirShare(t *testing.T) {
 	small, large := dial(t, p.unix), dial(t, p.unix)
 	_, err := large.Open("toy:pick", nil)
 	require.NoError(t, err)
+	endless := slices.Concat(hello(t), request(t, "restore", 1, nil, make([]byte, 2<<20)))
+	unseen, seen := context.WithCancel(t.Context())
 	for range 4 {
-		conn := greeted(t, p.unix)
-		b := request(t, "restore", 1, nil, make([]byte, 2<<20))
-		go func() { _, _ = conn.Write(b[:len(b)-1]) }()
+		go func() {
+			for unseen.Err() == nil { // who is cut off before this test has looked comes again
+				if conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:")); err == nil {
+					_, _ = conn.Write(endless[:len(endless)-1])
+					_, _ = io.Copy(io.Discard, conn)
+					_ = conn.Close()
+				}
+			}
+		}()
 	}
 	require.Eventually(t, func() bool { return p.Buffered() > 3<<20+1<<18 }, hangs, time.Millisecond)
+	seen()
 	done := make(chan error, 1)
 	go func() { done <- large.Call("restore", nil, 1, nil, make([]byte, 1<<18)) }()
 	for waiting := true; waiting; {
