@@ -172,6 +172,8 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 			for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 				rows := []string{"seat", "acting"}[k%2]
 				t.Run(fmt.Sprintf("%s %s %s %s", game.Name, spec, mode, rows), func(t *testing.T) {
+					here.AwaitIdle(t.Context()) // the sessions of clients that are gone end a moment later
+					there.AwaitIdle(t.Context())
 					o := map[string]any{"seats": game.MaxSeats, "autoreset": mode, "rows": rows, "max_episode_steps": 17}
 					if spec != "" {
 						o["opponents"] = opponentsOf(game, spec)
