@@ -309,7 +309,7 @@ func TestShutdown(t *testing.T) {
 	require.NoError(t, g.CallSlab("reset"))
 	done := make(chan error, 1)
 	go func() {
-		done <- g.Call("rollout", nil, 100_000, map[string]any{"keep": "last"})
+		done <- g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"})
 	}()
 	other, stats := dial(t, p.unix), struct {
 		Steps int `msgpack:"steps"`
