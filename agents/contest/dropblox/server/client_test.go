@@ -40,11 +40,11 @@ func client(url string, who [2]string) *dropblox.Contest {
 // Two teams with programs of their own play a round at the same time. Their own histories
 // and the server's hold the same states and moves.
 func TestTwoTeamsCompete(t *testing.T) {
-	rounds := make(chan Round, 2)
+	rounds, asked := make(chan Round, 2), make(chan struct{})
 	root := t.TempDir()
 	_, url, stop := open(t, Config{
 		Clock: 10 * time.Minute, History: filepath.Join(root, "server"), Players: 2, Rounds: 1,
-		Notice: 50 * time.Millisecond, Round: func(r Round) { rounds <- r },
+		Notice: 50 * time.Millisecond, Round: func(r Round) { rounds <- r; <-asked },
 	})
 	programs := map[[2]string]string{blue: `echo left; echo nonsense; printf 'left\r\nrotate'`, red: `echo "$1" >&2`}
 	var group sync.WaitGroup
@@ -77,6 +77,7 @@ func TestTwoTeamsCompete(t *testing.T) {
 	require.Len(t, round.Ranks, 2)
 	_, err := client(url, blue).Compete(t.Context(), nil)
 	require.ErrorContains(t, err, "the competition is over")
+	close(asked) // the server ends a moment after its last round
 	stop()
 	for _, rank := range round.Ranks {
 		r := results[rank.Team]
