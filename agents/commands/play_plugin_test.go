@@ -49,7 +49,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 func TestPlayWithALibrary(t *testing.T) {
 	file := solver(t, "examples/solver.c")
 	ctx := context.Background()
-	status, out, errs := agents(ctx, "play wintetris --games 2 --plugin "+file)
+	status, out, errs := agents(ctx, "play wintetris --games 2 --limit-ms 60000 --plugin "+file)
 	require.Zero(t, status, errs)
 	require.Empty(t, errs)
 	number := regexp.MustCompile(` +[0-9]+\.[0-9]+( +[0-9]+\.[0-9]+) +[0-9]+ `) // times, and ticks in which they were long
@@ -95,7 +95,7 @@ func TestPlayWithALibrary(t *testing.T) {
 // TestWatchALibrary shows and records a game of a library: the record replays to the same result.
 func TestWatchALibrary(t *testing.T) {
 	file, games := solver(t, "examples/solver.c"), filepath.Join(t.TempDir(), "g.jsonl")
-	status, out, errs := agents(t.Context(), "play wintetris --cap-lines 3 --show --speed 1000 --record "+games+" --plugin "+file)
+	status, out, errs := agents(t.Context(), "play wintetris --cap-lines 3 --limit-ms 60000 --show --speed 1000 --record "+games+" --plugin "+file)
 	require.Zero(t, status, errs)
 	require.Contains(t, out, "tick 1: ")
 	require.Regexp(t, `tick 9: \S+, after [0-9.]+ ms of 500\n`, out)
