@@ -151,13 +151,7 @@ func TestLeagueOfForty(t *testing.T) {
 		events[event]()
 	}
 	more()
-	entrant := func(name string) (e *tournament.Entrant) {
-		all := entrantsOf(t, dir)
-		if k := slices.IndexFunc(all, func(e *tournament.Entrant) bool { return e.Name == name }); k >= 0 {
-			return all[k]
-		}
-		return new(tournament.Entrant)
-	}
+	entrant := func(name string) *tournament.Entrant { return entrantOf(t, dir, name) }
 	require.Eventually(t, func() bool {
 		return entrant("python1").Left && entrant("java1").Left && entrant("python7 v4").Name != "" && len(entrantsOf(t, dir)) == 43 &&
 			entrant("silent").Refused != "" && entrant("broken").Refused != ""

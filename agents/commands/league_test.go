@@ -43,6 +43,17 @@ func entrantsOf(t *testing.T, dir string) []*tournament.Entrant {
 	return head.Entrants
 }
 
+// entrantOf is the entrant with a name, or an empty one if there is none yet.
+func entrantOf(t *testing.T, dir, name string) *tournament.Entrant {
+	t.Helper()
+	for _, e := range entrantsOf(t, dir) {
+		if e.Name == name {
+			return e
+		}
+	}
+	return new(tournament.Entrant)
+}
+
 // journalOf reads the games of a league and the names of its entrants.
 func journalOf(t *testing.T, dir string) (played []match.Played, names []string) {
 	t.Helper()
@@ -104,8 +115,7 @@ func TestLeagueWhileItPlays(t *testing.T) {
 	at = plays("mover", at)
 	require.NoError(t, os.Remove(filepath.Join(subs, "mover.py")))
 	require.Eventually(t, func() bool {
-		all := entrantsOf(t, dir)
-		return all[slices.IndexFunc(all, func(e *tournament.Entrant) bool { return e.Name == "mover" })].Left
+		return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != ""
 	}, 10*time.Minute, 20*time.Millisecond)
 	stop()
 	require.Zero(t, <-status)
