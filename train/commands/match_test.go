@@ -9,7 +9,9 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,7 +28,6 @@ import (
 	"blockyard/env"
 	"blockyard/train/games"
 
-	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,7 +46,7 @@ func TestMatchOfWorkers(t *testing.T) {
 	alone := newMatch()
 	want, err := alone.Play(t.Context())
 	require.NoError(t, err)
-	at := freeAddress()
+	at, first := freeAddress(), newHold()
 	type played struct {
 		*match.Report
 		err error
@@ -55,6 +56,7 @@ func TestMatchOfWorkers(t *testing.T) {
 		together, log := newMatch(), slog.New(slog.DiscardHandler)
 		f := matches.Flags{Flags: broker.Flags{Listen: at}, Dir: dir}
 		f.Cluster.On = true
+		together.Progress = func(int, string) { first.await() }
 		session, err := f.Start(t.Context(), &together, []string{together.Players[0].Name, together.Players[1].Name}, io.Discard, log)
 		if err != nil {
 			ended <- played{err: err}
@@ -63,7 +65,7 @@ func TestMatchOfWorkers(t *testing.T) {
 		got, err := together.Play(t.Context())
 		ended <- played{got, errors.Join(err, session.Close(true))}
 	}()
-	join := killedWorker(t, dir, at)
+	join := killedWorker(t, dir, at, first)
 	startWorker(t, "second", at, join)
 	startWorker(t, "third", at, join)
 	got := <-ended
@@ -71,24 +73,35 @@ func TestMatchOfWorkers(t *testing.T) {
 	require.Equal(t, want, got.Report)
 }
 
+// A hold keeps a match or league from its end until a worker that has played a game of it is killed.
+type hold struct {
+	once           sync.Once
+	played, killed chan struct{}
+}
+
+func newHold() *hold { return &hold{played: make(chan struct{}), killed: make(chan struct{})} }
+
+// await is called when a game of a worker has been counted.
+func (h *hold) await() {
+	h.once.Do(func() {
+		close(h.played)
+		<-h.killed
+	})
+}
+
 // killedWorker kills a worker that has played and plays, and returns how others join.
-func killedWorker(t *testing.T, dir, at string) (join []string) {
+func killedWorker(t *testing.T, dir, at string, first *hold) (join []string) {
 	key := filepath.Join(dir, "worker.nk")
 	require.Eventually(t, func() bool { _, err := os.Stat(key); return err == nil }, time.Minute, 10*time.Millisecond)
 	join = []string{"join", "nats://" + at, "--creds", key}
 	killed := startWorker(t, "killed", at, join)
-	var nc *nats.Conn // the broker writes its key before it listens
-	require.Eventually(t, func() bool {
-		var err error
-		nc, err = (&broker.ClientFlags{Creds: key}).Connect(join[1], "test", slog.New(slog.DiscardHandler))
-		return err == nil
-	}, time.Minute, 10*time.Millisecond)
-	defer nc.Close()
-	require.Eventually(t, func() bool {
-		all, _, _ := fleet.Ask(t.Context(), nc)
-		return len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Tasks > 0
-	}, time.Minute, 5*time.Millisecond)
+	select {
+	case <-first.played:
+	case <-time.After(5 * time.Minute):
+		t.Error("nobody has played a game")
+	}
 	killed.kill()
+	close(first.killed)
 	return join
 }
 
@@ -124,7 +137,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	require.NoError(t, err)
 	const most = 200
 	l := &tournament.League{Dir: dir, Limit: most, Here: 1, Tell: func(string, ...any) {},
-		Tournament: &tournament.Tournament{Journal: journal, Changed: func(*tournament.Tournament) error { return nil },
+		Tournament: &tournament.Tournament{Journal: journal,
 			Config: tournament.Config{Format: tournament.Ongoing, Seats: 2, Games: 2, Rules: g, Workers: 20}}}
 	local := &here{g: g, names: func(number int) string { return l.Entrants[number].Agent }}
 	l.List = func() (list []*bots.Agent, err error) {
@@ -144,9 +157,15 @@ func TestLeagueOfWorkers(t *testing.T) {
 	f.Cluster.On = true
 	session, err := f.Share(t.Context(), shared, g, 1, io.Discard, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	ended := make(chan error, 1)
+	first, ended := newHold(), make(chan error, 1)
+	l.Changed = func(*tournament.Tournament) error {
+		if slices.ContainsFunc(session.Workers(), func(w fleet.WorkerRow) bool { return w.Tasks > 0 }) {
+			first.await()
+		}
+		return nil
+	}
 	go func() { ended <- errors.Join(l.Play(t.Context()), session.Close(true)) }()
-	join := killedWorker(t, f.Dir, at)
+	join := killedWorker(t, f.Dir, at, first)
 	startWorker(t, "second", at, join)
 	require.NoError(t, <-ended)
 	require.NoError(t, journal.Close())
