@@ -59,7 +59,16 @@ func TestChaos(t *testing.T) {
 	}
 	require.NoError(t, command(t, args("alone")...))
 
-	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
+	faults := 0
+	for name := "together"; faults == 0; name += "-again" { // the machine may hold this test up for a whole run
+		faults = harmed(t, games, args(name, "--cluster", "--listen", "127.0.0.1:0"))
+		require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, name)))
+	}
+}
+
+// harmed plays a run with three workers that are harmed at random, and returns how often they were.
+func harmed(t *testing.T, games int, args []string) (faults int) {
+	l := beginLearner(t, t.Context(), args...)
 	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
 	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
@@ -72,14 +81,12 @@ func TestChaos(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for n := 0; ; n++ {
+	for ; ; faults++ {
 		select {
 		case err := <-l.ended:
 			require.NoError(t, err)
-			t.Logf("%d faults\n%s", n, l.rest(t))
-			require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, "together")))
-			require.Positive(t, n)
-			return
+			t.Logf("%d faults\n%s", faults, l.rest(t))
+			return faults
 		case <-time.After(time.Duration(200+r.IntN(1000)) * time.Millisecond):
 		}
 		workers[r.IntN(len(workers))].harm(t, r)
