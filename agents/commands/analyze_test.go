@@ -32,8 +32,7 @@ func strictly(t *testing.T, text string, v any) {
 
 func TestAnalyzeATurn(t *testing.T) {
 	const file = "../../datasets/games/blockbattle.jsonl"
-	status, out, errs := agents(t.Context(), "analyze "+file+"#32 --agent hand --moves 3")
-	require.Zero(t, status, errs)
+	out := succeeds(t, "analyze "+file+"#32 --agent hand --moves 3")
 	for _, want := range []string{
 		"game 1 of blockbattle, turn 32 of 63", "iiii......", "values by hand: points of the hand-tuned baseline: ",
 		"hand (seat 1), 18 legal moves\nplayed r0 x0 y8: rank 2, -255.4, -3.73 against the best\n", "hand (seat 2), 17 legal moves", "expected next",
@@ -42,8 +41,7 @@ func TestAnalyzeATurn(t *testing.T) {
 		require.Contains(t, out, want)
 	}
 	for _, place := range []string{"#32", "#1/32", "#32 --game 1"} {
-		status, out, errs = agents(t.Context(), "analyze "+file+place+" --json")
-		require.Zero(t, status, errs)
+		out = succeeds(t, "analyze "+file+place+" --json")
 		var got analysis.Position
 		strictly(t, out, &got)
 		require.Equal(t, "learned", got.Agent)
@@ -59,24 +57,19 @@ func TestAnalyzeATurn(t *testing.T) {
 func TestAnalyzeAGame(t *testing.T) {
 	const file = "../../datasets/games/blockbattle.jsonl"
 	own := filepath.Join(t.TempDir(), "own.jsonl")
-	status, _, errs := agents(t.Context(), "play blockbattle -a hand:ply=1 --record "+own)
-	require.Zero(t, status, errs)
-	status, out, errs := agents(t.Context(), "analyze "+own+" --agent hand:ply=1")
-	require.Zero(t, status, errs)
+	succeeds(t, "play blockbattle -a hand:ply=1 --record "+own)
+	out := succeeds(t, "analyze "+own+" --agent hand:ply=1")
 	require.Regexp(t, `hand:ply=1 \(seat 1\)  \d+ +100 % +0\n`, out, "an agent plays what it thinks best")
 	require.NotContains(t, out, "largest losses")
 	weights, baseline := filepath.Join(t.TempDir(), "w.json"), bots.Of(blockbattle.Game).Baseline
 	require.NoError(t, os.WriteFile(weights, baseline.Format(baseline.Weights), 0o600))
-	status, out, errs = agents(t.Context(), "analyze "+own+" --agent me=hand:ply=1,weights="+weights)
-	require.Zero(t, status, errs)
+	out = succeeds(t, "analyze "+own+" --agent me=hand:ply=1,weights="+weights)
 	require.Contains(t, out, "values by me: points of the hand-tuned baseline")
-	status, out, errs = agents(t.Context(), "analyze "+file+" --moves 2")
-	require.Zero(t, status, errs)
+	out = succeeds(t, "analyze "+file+" --moves 2")
 	_, list, found := strings.Cut(out, "\nlargest losses\n")
 	require.True(t, found)
 	require.Equal(t, 3, strings.Count(list, "\n"), "a head and two moves")
-	status, out, errs = agents(t.Context(), "analyze "+file+" --json")
-	require.Zero(t, status, errs)
+	out = succeeds(t, "analyze "+file+" --json")
 	var got analysis.Game
 	strictly(t, out, &got)
 	require.Len(t, got.Decisions, 126)

@@ -18,7 +18,7 @@ import (
 )
 
 func TestArenaPrintsOneLineOfJSON(t *testing.T) {
-	status, out, errs := agents(context.Background(), "arena blockbattle --a random --b random --games 60 --seed 7 --json")
+	status, out, errs := agents(t.Context(), "arena blockbattle --a random --b random --games 60 --seed 7 --json")
 	require.Zero(t, status, errs)
 	require.Empty(t, errs, "no bar where there is no terminal")
 	require.Equal(t, 1, strings.Count(out, "\n"))
@@ -37,8 +37,7 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 }
 
 func TestArenaPrintsForPeople(t *testing.T) {
-	status, out, errs := agents(context.Background(), "arena blockbattle --a random --b first --games 20 --seed 7")
-	require.Zero(t, status, errs)
+	out := succeeds(t, "arena blockbattle --a random --b first --games 20 --seed 7")
 	require.Equal(t, `blockbattle: random against first, seed 7
 games   20: 20 wins, 0 draws, 0 losses
 pairs   0 lost, 0 at ½, 0 at 1, 0 at 1½, 10 won
@@ -53,8 +52,7 @@ Elo     +636, 95 % interval +140 to +636
 func TestArenaRecordsGamesThatReplay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
 	line := "arena blockbattle:classic --a random --b first --games 6 --json --record " + path
-	status, _, errs := agents(context.Background(), line)
-	require.Zero(t, status, errs)
+	succeeds(t, line)
 	require.Len(t, checked(t, path), 6)
 	made, err := program.ReadRun(path + ".run.json")
 	require.NoError(t, err)
@@ -92,8 +90,7 @@ func TestArenaTakesEveryAgent(t *testing.T) {
 	path, python := filepath.Join(t.TempDir(), "games.jsonl"), filepath.Join(t.TempDir(), "fall.py")
 	source := "for line in open(0):\n    if line.startswith('action'): print('drop', flush=True)\n"
 	require.NoError(t, os.WriteFile(python, []byte(source), 0o644))
-	status, out, errs := agents(t.Context(), "arena blockbattle --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
-	require.Zero(t, status, errs)
+	out := succeeds(t, "arena blockbattle --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
 	require.Contains(t, out, "fall")
 	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
 	misused(t, "arena ", map[string]string{
@@ -108,8 +105,7 @@ func TestArenaTakesEveryAgent(t *testing.T) {
 func TestArenaOfOneSeat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	line := "arena wintetris --a hand --b random --games 6 --seed 3 --cap-lines 30 --steps 200 --record " + path
-	status, out, errs := agents(context.Background(), line+" --json")
-	require.Zero(t, status, errs)
+	out := succeeds(t, line+" --json")
 	require.Equal(t, 1, strings.Count(out, "\n"))
 	got := decoded[match.Report](t, out)
 	require.Equal(t, map[string]string{"cap": "30", "steps": "200"}, got.Settings)
@@ -151,12 +147,10 @@ func TestArenaOfOneSeatRefuses(t *testing.T) {
 }
 
 func TestArenaForMoreSeats(t *testing.T) {
-	status, out, errs := agents(t.Context(), "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
-	require.Zero(t, status, errs)
+	out := succeeds(t, "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
 	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
 	require.Contains(t, out, "games   8 in 2 sets, first in 8")
-	status, out, errs = agents(t.Context(), "arena blocking --a random --b random --seats 3 --games 3 -q --json")
-	require.Zero(t, status, errs)
+	out = succeeds(t, "arena blocking --a random --b random --seats 3 --games 3 -q --json")
 	got := decoded[match.Report](t, out)
 	require.Equal(t, 1, got.Units)
 }
@@ -166,8 +160,7 @@ func TestArenaForMoreSeats(t *testing.T) {
 func TestArenaAloneTakesTheClairvoyant(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	line := "arena blockbattle --a clairvoyant:pieces=1,width=2 --b hand:ply=1 --games 2 --seed 3"
-	status, out, errs := agents(t.Context(), line+" --record "+path)
-	require.Zero(t, status, errs)
+	out := succeeds(t, line+" --record "+path)
 	require.Contains(t, out, "blockbattle: clairvoyant:pieces=1,width=2 against hand:ply=1, seed 3\n")
 	require.Len(t, checked(t, path), 2)
 	_, swapped, _ := agents(t.Context(), "arena blockbattle --b clairvoyant --a first --games 2")
@@ -181,6 +174,6 @@ func TestArenaAloneTakesTheClairvoyant(t *testing.T) {
 		require.NotZero(t, status, line)
 		require.Contains(t, errs, bots.ErrClairvoyant.Error(), line)
 	}
-	_, _, errs = agents(t.Context(), "arena tetrisduel --a clairvoyant --b first --games 2")
+	_, _, errs := agents(t.Context(), "arena tetrisduel --a clairvoyant --b first --games 2")
 	require.Contains(t, errs, "hides nothing")
 }

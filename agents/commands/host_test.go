@@ -236,8 +236,7 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 		"host blocking --help":                 "blockbattle, tetrisduel, blocking",
 		"host --own-dir --turns 1 dropblox -h": "--own-dir",
 	} {
-		status, out, errs := agents(t.Context(), line)
-		require.Zero(t, status, line+errs)
+		out := succeeds(t, line)
 		require.Contains(t, out, want, line)
 	}
 	_, out, _ := agents(t.Context(), "host blocking --help")
@@ -245,9 +244,7 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 		require.NotContains(t, out, other, "only the options of the game")
 	}
 	t.Chdir(t.TempDir())
-	status, _, errs := agents(t.Context(), "host --own-dir dropblox")
-	require.Equal(t, 2, status)
-	require.Contains(t, errs, `unknown agent "dropblox_ai"`, "the game is found behind a flag without a value")
+	fails(t, "host --own-dir dropblox", 2, `unknown agent "dropblox_ai"`) // the game behind a flag without a value
 }
 
 // A bot may be an agent, and have a name.
@@ -256,8 +253,7 @@ func TestHostPlaysAgents(t *testing.T) {
 		"blockbattle": "--time-per-move 20s", "tetrisduel": "--budget 1m", "blocking": "--tolerance 20s",
 	} {
 		line := "host " + game + " --bot Ann=hand:ply=1 --bot random -q --games 2 " + patience
-		status, out, errs := agents(t.Context(), line)
-		require.Zero(t, status, errs)
+		out := succeeds(t, line)
 		require.Contains(t, out, "A: Ann\nB: random\n", game)
 		require.Contains(t, out, "Ann won 2, drew 0 and lost 0 of 2 games against random", game)
 	}
@@ -272,8 +268,7 @@ func TestHostPlaysVariants(t *testing.T) {
 		"blockbattle:port --profile port":       "blockbattle:port",
 		"--profile classic blockbattle:classic": "blockbattle:classic",
 	} {
-		status, out, errs := agents(t.Context(), "host "+line+" --bot false --bot false --games 1 --json")
-		require.Zero(t, status, errs)
+		out := succeeds(t, "host "+line+" --bot false --bot false --games 1 --json")
 		require.Contains(t, out, `{"game":"`+want+`",`, line)
 	}
 	misused(t, "host --bot a --bot b ", map[string]string{

@@ -17,15 +17,13 @@ import (
 func TestLadder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ladder")
 	line := "ladder blocking random first hand:ply=1 --json --out " + dir + " --games "
-	status, out, errs := agents(t.Context(), line+"2")
-	require.Zero(t, status, errs)
+	out := succeeds(t, line+"2")
 	r := decoded[match.Report](t, out)
 	require.Equal(t, 6, r.Games)
 	for _, name := range []string{"journal.jsonl", ladderReport, ladderPicture, program.RunFile} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
-	status, out, errs = agents(t.Context(), line+"4")
-	require.Zero(t, status, errs)
+	out = succeeds(t, line+"4")
 	require.NoError(t, json.Unmarshal([]byte(out), &r))
 	require.Equal(t, 12, r.Games)
 	text, err := os.ReadFile(filepath.Join(dir, ladderReport))
@@ -33,12 +31,9 @@ func TestLadder(t *testing.T) {
 	require.JSONEq(t, out, string(text))
 
 	alias := "ladder blockbattle random me=first --games 2 --out " + t.TempDir()
-	status, out, errs = agents(t.Context(), alias)
-	require.Zero(t, status, errs)
+	out = succeeds(t, alias)
 	require.Regexp(t, `\n +2 +me +2 `, out)
-	status, _, errs = agents(t.Context(), strings.Replace(alias, "me=first", "me=hand:ply=1", 1))
-	require.Equal(t, 2, status)
-	require.Contains(t, errs, "is of other entrants")
+	fails(t, strings.Replace(alias, "me=first", "me=hand:ply=1", 1), 2, "is of other entrants")
 
 	misused(t, "ladder ", map[string]string{
 		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",

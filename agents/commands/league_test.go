@@ -191,15 +191,12 @@ func TestLeagueTry(t *testing.T) {
 		if !slices.Contains(more, "--sprt") {
 			more = append(more, "--sprt", "0,400,0.2,0.2")
 		}
-		status, out, errs := agents(t.Context(), strings.Join(append(args, more...), " "))
-		require.Zero(t, status, errs)
+		out := succeeds(t, strings.Join(append(args, more...), " "))
 		result := decoded[tournament.Trial](t, out)
 		return &result
 	}
 	writeFiles(t, bots, map[string]string{"bot.py": mover(0)})
-	status, _, errs := agents(t.Context(), "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir)
-	require.Equal(t, 2, status)
-	require.Contains(t, errs, "is new: name its game, such as --game blockbattle")
+	fails(t, "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir, 2, "is new: name its game, such as --game blockbattle")
 
 	first := try(mover(0), "--game", "blockbattle")
 	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot", 0, false},
@@ -235,16 +232,13 @@ func TestLeagueTry(t *testing.T) {
 		"games against others are no part of the test")
 	back := try(mover(3), "--against", "bot", "--games", "1", "--sprt", "0,5")
 	require.Equal(t, meeting(longer).Pairs, meeting(back).Pairs)
-	status, _, errs = agents(t.Context(), "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir)
-	require.Equal(t, 2, status)
-	require.Contains(t, errs, "has other settings: settings was \"--timebank 1m\", now \"\": name another folder")
-	status, _, errs = agents(t.Context(), "league try "+filepath.Join(bots, "bot.py")+" --timebank 1m --against nobody --dir "+dir)
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "--against nobody: want best, kept, or the name of one that is kept and not refused, of bot v2, bot")
+	fails(t, "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir, 2,
+		"has other settings: settings was \"--timebank 1m\", now \"\": name another folder")
+	fails(t, "league try "+filepath.Join(bots, "bot.py")+" --timebank 1m --against nobody --dir "+dir, 1,
+		"--against nobody: want best, kept, or the name of one that is kept and not refused, of bot v2, bot")
 	played, _ := journalOf(t, dir)
 	games := fmt.Sprint(len(played) + 2)
-	status, out, errs := agents(t.Context(), "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)
-	require.Zero(t, status, errs)
+	out := succeeds(t, "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)
 	r := decoded[tournament.Report](t, out)
 	left := map[string]string{}
 	for _, s := range r.Players {
@@ -259,8 +253,7 @@ func TestLeagueTry(t *testing.T) {
 // TestLeagueAuthors: a token is printed once, and is invalid when its author is removed.
 func TestLeagueAuthors(t *testing.T) {
 	dir := t.TempDir()
-	status, token, errs := agents(t.Context(), "league author add ann --dir "+dir)
-	require.Zero(t, status, errs)
+	token := succeeds(t, "league author add ann --dir "+dir)
 	require.Regexp(t, "^[A-Z2-7]{26}\n$", token)
 	for line, want := range map[string]string{
 		"add ann --dir " + dir:           "ann is an author: remove it first for a new token",
@@ -272,8 +265,7 @@ func TestLeagueAuthors(t *testing.T) {
 		require.Contains(t, errs, want)
 		require.Empty(t, out)
 	}
-	status, _, errs = agents(t.Context(), "league author remove ann --dir "+dir)
-	require.Zero(t, status, errs)
+	succeeds(t, "league author remove ann --dir "+dir)
 }
 
 func TestLeagueUsage(t *testing.T) {
@@ -303,8 +295,6 @@ func TestLeagueUsage(t *testing.T) {
 	require.NoError(t, err)
 	defer j.Close()
 	for _, line := range []string{"blockbattle", "try " + filepath.Join(dir, "c/submissions/x.py") + " --game blockbattle"} {
-		status, _, errs := agents(t.Context(), "league "+line+" --dir "+dir)
-		require.Equal(t, 1, status)
-		require.Contains(t, errs, "another process plays in "+dir)
+		fails(t, "league "+line+" --dir "+dir, 1, "another process plays in "+dir)
 	}
 }

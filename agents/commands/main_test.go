@@ -37,6 +37,22 @@ func command(ctx context.Context, args ...string) (int, string, string) {
 	return status, out.String(), errs.String()
 }
 
+// succeeds runs a command line without an error and returns its output.
+func succeeds(t *testing.T, line string) string {
+	t.Helper()
+	status, out, errs := agents(t.Context(), line)
+	require.Zero(t, status, line+errs)
+	return out
+}
+
+// fails runs a command line that ends with a status and says why.
+func fails(t *testing.T, line string, status int, why string) {
+	t.Helper()
+	got, _, errs := agents(t.Context(), line)
+	require.Equal(t, status, got, line+errs)
+	require.Contains(t, errs, why)
+}
+
 // misused runs command lines that begin alike: each is wrong, says why, and does nothing else.
 func misused(t *testing.T, command string, lines map[string]string) {
 	t.Helper()
@@ -113,8 +129,7 @@ func checked(t *testing.T, path string) []*record.Record {
 
 func TestPlayShowsAndRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "one.jsonl")
-	status, out, errs := agents(context.Background(), "play blockbattle -a random -a first --seed 4 --show --record "+path)
-	require.Zero(t, status, errs)
+	out := succeeds(t, "play blockbattle -a random -a first --seed 4 --show --record "+path)
 	require.Contains(t, out, "round 1  piece ")
 	require.Contains(t, out, "seat 2 plays r0 x0")
 	list := checked(t, path)
@@ -122,8 +137,7 @@ func TestPlayShowsAndRecords(t *testing.T) {
 	require.Equal(t, len(list[0].Choices)/2+1, strings.Count(out, "player1  "), "every position and the last")
 	require.Contains(t, out, "seat 2  score 0  result -1  first\n")
 
-	status, out, _ = agents(context.Background(), "play blockbattle -a first --seed 4 --record "+path)
-	require.Zero(t, status)
+	out = succeeds(t, "play blockbattle -a first --seed 4 --record "+path)
 	require.NotContains(t, out, "round")
 	require.Len(t, checked(t, path), 2, "appended")
 }

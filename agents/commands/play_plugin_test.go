@@ -30,8 +30,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 	})
 	var lines [][]int64
 	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
-		status, out, errs := agents(t.Context(), "play wintetris --games 2 --limit-ms 0 --json --plugin "+file)
-		require.Zero(t, status, errs)
+		out := succeeds(t, "play wintetris --games 2 --limit-ms 0 --json --plugin "+file)
 		got := decoded[plugin.Report](t, out)
 		var of []int64
 		for _, g := range got.Games {
@@ -41,9 +40,7 @@ func TestSolverInCPlusPlus(t *testing.T) {
 		lines = append(lines, of)
 	}
 	require.Equal(t, lines[0], lines[1])
-	status, _, errs := agents(t.Context(), "play wintetris --options x --plugin "+plus)
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "wt_open: there are no options, not even x")
+	fails(t, "play wintetris --options x --plugin "+plus, 1, "wt_open: there are no options, not even x")
 }
 
 func TestPlayWithALibrary(t *testing.T) {
@@ -95,8 +92,7 @@ func TestPlayWithALibrary(t *testing.T) {
 // TestWatchALibrary shows and records a game of a library: the record replays to the same result.
 func TestWatchALibrary(t *testing.T) {
 	file, games := solver(t, "examples/solver.c"), filepath.Join(t.TempDir(), "g.jsonl")
-	status, out, errs := agents(t.Context(), "play wintetris --cap-lines 3 --limit-ms 60000 --show --speed 1000 --record "+games+" --plugin "+file)
-	require.Zero(t, status, errs)
+	out := succeeds(t, "play wintetris --cap-lines 3 --limit-ms 60000 --show --speed 1000 --record "+games+" --plugin "+file)
 	require.Contains(t, out, "tick 1: ")
 	require.Regexp(t, `tick 9: \S+, after [0-9.]+ ms of 500\n`, out)
 	recs := checked(t, games)
@@ -104,14 +100,12 @@ func TestWatchALibrary(t *testing.T) {
 	require.Equal(t, "wintetris:tick", recs[0].Game)
 	require.GreaterOrEqual(t, recs[0].Scores[0], 3)
 	require.Equal(t, []string{"plugin:" + file}, recs[0].Agents)
-	status, _, errs = agents(t.Context(), "play wintetris --cap-lines 3 --record "+games+" --plugin mine="+file)
-	require.Zero(t, status, errs)
+	succeeds(t, "play wintetris --cap-lines 3 --record "+games+" --plugin mine="+file)
 	require.Equal(t, []string{"mine"}, checked(t, games)[1].Agents)
 
 	// This one thinks for 60 ms in every fourth tick.
 	slow := solver(t, "../../contest/library/testdata/misbehave.c")
-	status, out, errs = agents(t.Context(), "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
-	require.Zero(t, status, errs)
+	out = succeeds(t, "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
 	got := decoded[plugin.Report](t, out)
 	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
 	require.Greater(t, got.Games[0].MeanMS, 10.0)

@@ -26,8 +26,7 @@ func TestTune(t *testing.T) {
 		var files [3][]byte
 		for i, seed := range []string{"5 --workers 1", "5 --workers 3", "6"} {
 			path := filepath.Join(dir, "w.json")
-			status, out, errs := agents(context.Background(), "tune "+game+" -q "+flags+" --out "+path+" --seed "+seed)
-			require.Zero(t, status, errs)
+			out := succeeds(t, "tune "+game+" -q "+flags+" --out "+path+" --seed "+seed)
 			require.Contains(t, out, "weights in "+path, game)
 			require.Regexp(t, `tuned (and|against) start`, out, game)
 			made, err := program.ReadRun(path + ".run.json")
