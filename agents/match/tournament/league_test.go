@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -183,6 +184,7 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	}
 	l.Limit, l.Workers = 2, 1
 	played := make(chan struct{})
+	enough := sync.OnceFunc(func() { close(played) })
 	ready, changed := l.Ready, l.Changed
 	l.Here = 4
 	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
@@ -196,11 +198,7 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	}
 	l.Changed = func(t *Tournament) error {
 		if len(t.Played) == l.Limit {
-			select {
-			case <-played:
-			default:
-				close(played)
-			}
+			enough()
 		}
 		return changed(t)
 	}
