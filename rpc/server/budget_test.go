@@ -59,14 +59,9 @@ func TestManyMappings(t *testing.T) {
 	made := 0
 	code, text := 0, ""
 	for range 16 {
-		conn := raw(t, p.unix)
-		_, err := conn.Write(hello(t))
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
+		conn := greeted(t, p.unix)
 		for h := 1; h <= most.MaxHandles && code == 0; h++ {
-			_, err = conn.Write(request(t, "open", "toy:pick"))
-			require.NoError(t, err)
-			require.Zero(t, answer(t, conn))
+			require.Zero(t, asks(t, conn, request(t, "open", "toy:pick")))
 			for range 64 {
 				if code, text = askShared(t, conn, h); code != 0 {
 					break

@@ -16,13 +16,13 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// greeted is a connection after hello.
-func greeted(t *testing.T, address string) net.Conn {
+// greeted is a connection after hello and requests that succeed.
+func greeted(t *testing.T, address string, requests ...[]byte) net.Conn {
 	t.Helper()
 	conn := raw(t, address)
-	_, err := conn.Write(hello(t))
-	require.NoError(t, err)
-	require.Zero(t, answer(t, conn))
+	for _, r := range append([][]byte{hello(t)}, requests...) {
+		require.Zero(t, asks(t, conn, r))
+	}
 	return conn
 }
 
@@ -40,10 +40,7 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 	} {
 		t.Run(r.name, func(t *testing.T) {
 			p := start(t, func(c *server.Config) { c.Limits.MaxBuffered = 4 << 20 })
-			conn := greeted(t, p.unix)
-			_, err := conn.Write(request(t, "open", "toy:pick", map[string]any{"num_envs": 50_000}))
-			require.NoError(t, err)
-			require.Zero(t, answer(t, conn))
+			conn := greeted(t, p.unix, request(t, "open", "toy:pick", map[string]any{"num_envs": 50_000}))
 			const many = 12
 			go func() { _, _ = conn.Write(bytes.Repeat(r.request(t), many)) }()
 			for range many {
@@ -54,9 +51,7 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, g.CallSlab("reset"))
 			require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
-			_, err = conn.Write(request(t, "ping"))
-			require.NoError(t, err)
-			require.Zero(t, answer(t, conn), "the connection is still open")
+			require.Zero(t, asks(t, conn, request(t, "ping")), "the connection is still open")
 		})
 	}
 }

@@ -45,6 +45,14 @@ func hello(t testing.TB) []byte {
 	return request(t, "hello", map[string]any{"proto": []int{3, 0}})
 }
 
+// asks sends a request and returns the code of its answer, 0 for a result.
+func asks(t *testing.T, conn net.Conn, request []byte) int {
+	t.Helper()
+	_, err := conn.Write(request)
+	require.NoError(t, err)
+	return answer(t, conn)
+}
+
 // answer reads one answer and returns the code of its error.
 func answer(t *testing.T, conn net.Conn) int {
 	t.Helper()
@@ -139,9 +147,7 @@ func TestBombs(t *testing.T) {
 			for _, greeted := range []bool{false, true} {
 				conn := raw(t, p.unix)
 				if greeted {
-					_, err := conn.Write(hello(t))
-					require.NoError(t, err)
-					require.Zero(t, answer(t, conn))
+					require.Zero(t, asks(t, conn, hello(t)))
 				}
 				head := request(t, method)
 				go func() { _, _ = conn.Write(append(head[:len(head)-1:len(head)-1], bomb...)) }()
@@ -169,12 +175,9 @@ func TestManyLargeRequests(t *testing.T) {
 	var conns []net.Conn
 	chunk := make([]byte, 1<<20)
 	for range 30 {
-		conn := raw(t, p.unix)
-		_, err := conn.Write(hello(t))
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
+		conn := greeted(t, p.unix)
 		head := append([]byte{0x94, 0, 1, 0xa7}, "restore"...)
-		_, err = conn.Write(append(head, 0x93, 1, 0xc0, 0xc6, 0, 0xf0, 0, 0))
+		_, err := conn.Write(append(head, 0x93, 1, 0xc0, 0xc6, 0, 0xf0, 0, 0))
 		require.NoError(t, err)
 		conns = append(conns, conn)
 	}
@@ -316,12 +319,7 @@ func TestSlowClients(t *testing.T) {
 		c.Limits.HelloTimeout = time.Hour
 	})
 	before := inUse(t)
-	silent, half, deaf := raw(t, strict.tcp), raw(t, p.tcp), raw(t, p.unix)
-	for _, conn := range []net.Conn{half, deaf} {
-		_, err := conn.Write(hello(t))
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
-	}
+	silent, half, deaf := raw(t, strict.tcp), greeted(t, p.tcp), greeted(t, p.unix)
 	_, err := half.Write(request(t, "open", "toy:pick")[:9])
 	require.NoError(t, err)
 	_, err = deaf.Write(slices.Concat( // at once: an answer that it does not take ends the connection

@@ -102,13 +102,8 @@ func TestMessageLimits(t *testing.T) {
 // held opens games in which a step lasts until the gate opens, and asks for such a step.
 func held(t *testing.T, address string) net.Conn {
 	t.Helper()
-	conn := raw(t, address)
 	options := map[string]any{"num_envs": 2, "opponents": map[int]string{1: "gate"}}
-	for _, b := range [][]byte{hello(t), request(t, "open", "toy:pick", options), request(t, "reset", 1)} {
-		_, err := conn.Write(b)
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
-	}
+	conn := greeted(t, address, request(t, "open", "toy:pick", options), request(t, "reset", 1))
 	_, err := conn.Write(request(t, "step", 1, u16(65535, 65535)))
 	require.NoError(t, err)
 	return conn
@@ -179,12 +174,10 @@ func TestDraining(t *testing.T) {
 	for !p.Draining() {
 		time.Sleep(time.Millisecond)
 	}
-	_, err := conn.Write(request(t, "ping"))
-	require.NoError(t, err)
-	require.Equal(t, wire.Draining, answer(t, conn), "overtakes")
+	require.Equal(t, wire.Draining, asks(t, conn, request(t, "ping")), "overtakes")
 	close(open)
 	require.Zero(t, answer(t, conn), "the step")
-	_, err = conn.Read(make([]byte, 1))
+	_, err := conn.Read(make([]byte, 1))
 	require.Error(t, err)
 	<-stopped
 }

@@ -14,12 +14,7 @@ import (
 // deaf opens games and asks for a response that fills half of what there is for responses, and reads nothing.
 func deaf(t *testing.T, p *place, steps int) net.Conn {
 	t.Helper()
-	conn := raw(t, p.unix)
-	for _, b := range [][]byte{hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16}), request(t, "reset", 1)} {
-		_, err := conn.Write(b)
-		require.NoError(t, err)
-		readMessage(t, conn)
-	}
+	conn := greeted(t, p.unix, request(t, "open", "blockbattle", map[string]any{"num_envs": 16}), request(t, "reset", 1))
 	_, err := conn.Write(request(t, "rollout", 1, steps))
 	require.NoError(t, err)
 	return conn

@@ -165,23 +165,15 @@ func memoryFile(t testing.TB, conn net.Conn, slots int) int {
 // server, and that what it scribbles there is its own loss.
 func TestSharedMemoryCannotShrink(t *testing.T) {
 	p := start(t, nil)
-	conn := raw(t, p.unix)
-	ask := func(method string, params ...any) int {
-		_, err := conn.Write(request(t, method, params...))
-		require.NoError(t, err)
-		return answer(t, conn)
-	}
-	_, err := conn.Write(hello(t))
-	require.NoError(t, err)
-	require.Zero(t, answer(t, conn))
-	require.Zero(t, ask("open", "toy:pick", map[string]any{"num_envs": 8, "autoreset": "SameStep"}))
+	conn := greeted(t, p.unix, request(t, "open", "toy:pick", map[string]any{"num_envs": 8, "autoreset": "SameStep"}))
+	ask := func(method string, params ...any) int { return asks(t, conn, request(t, method, params...)) }
 	fd := memoryFile(t, conn, 4)
 	defer unix.Close(fd)
 	var stat unix.Stat_t
 	require.NoError(t, unix.Fstat(fd, &stat))
 	require.ErrorIs(t, unix.Ftruncate(fd, 0), unix.EPERM)
 	require.ErrorIs(t, unix.Ftruncate(fd, stat.Size+1), unix.EPERM)
-	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
 	require.ErrorIs(t, err, unix.EPERM)
 	memory, err := unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	require.NoError(t, err)

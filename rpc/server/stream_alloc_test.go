@@ -14,18 +14,11 @@ import (
 // The race detector allocates for goroutines that wait.
 func TestStreamAllocatesNothing(t *testing.T) {
 	p := start(t, nil)
-	conn := raw(t, p.unix)
-	write := func(b []byte) {
-		_, err := conn.Write(b)
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
-	}
-	write(hello(t))
-	write(request(t, "open", "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}}))
-	write(request(t, "reset", 1))
+	options := map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}}
+	conn := greeted(t, p.unix, request(t, "open", "toy:pick", options), request(t, "reset", 1))
 	send, recv := request(t, "send", 1, u32(0, 1, 2, 3), u16(65535, 65535, 65535, 65535)), request(t, "recv", 1, 4, 4, 1000)
 	both, buf := append(send, recv...), make([]byte, 1<<16)
-	twin, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}})
+	twin, err := dial(t, p.unix).Open("toy:pick", options)
 	require.NoError(t, err)
 	size := wire.DoneLen + len(wire.AppendReceived(nil, 77, make([]byte, 16), twin.Len)) + twin.Len
 	step := func() {

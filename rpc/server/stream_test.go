@@ -224,23 +224,16 @@ func TestStreamStopsWaiting(t *testing.T) {
 	defer close(open)
 	p := start(t, change)
 	before := inUse(t)
-	conn := raw(t, p.unix)
-	write := func(b []byte) {
-		_, err := conn.Write(b)
-		require.NoError(t, err)
-		require.Zero(t, answer(t, conn))
-	}
-	write(hello(t))
-	write(request(t, "open", "toy:pick", map[string]any{"num_envs": 1, "opponents": map[int]string{1: "gate"}}))
-	write(request(t, "reset", 1))
-	write(request(t, "send", 1, u32(0), u16(65535)))
+	options := map[string]any{"num_envs": 1, "opponents": map[int]string{1: "gate"}}
+	conn := greeted(t, p.unix, request(t, "open", "toy:pick", options), request(t, "reset", 1),
+		request(t, "send", 1, u32(0), u16(65535)))
 	begun := time.Now()
-	write(request(t, "recv", 1, 1, 1, 50))
+	require.Zero(t, asks(t, conn, request(t, "recv", 1, 1, 1, 50)))
 	require.GreaterOrEqual(t, time.Since(begun), 50*time.Millisecond)
 	_, err := conn.Write(request(t, "recv", 1, 1, 1, 60_000))
 	require.NoError(t, err)
 	time.Sleep(20 * time.Millisecond)
-	write(request(t, "ping")) // the answer to recv
+	require.Zero(t, asks(t, conn, request(t, "ping")), "the answer to recv")
 	require.Zero(t, answer(t, conn))
 	require.Less(t, time.Since(begun), time.Minute, "it did not wait to the end")
 	_, err = conn.Write(request(t, "recv", 1, 1, 1, 60_000))
