@@ -1,6 +1,8 @@
 package wintetrisbot
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -123,4 +125,30 @@ func TestSurvivorByItsFile(t *testing.T) {
 	require.IsType(t, &Learned{}, judge)
 	_, err = Entry.Search.New(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": 2}})
 	require.ErrorContains(t, err, "option width: only a network that was trained on survival")
+}
+
+// tenRows is what choices on ten rows by a network of random weights come to; figures of trained networks depend on it.
+const tenRows = "d970a7ded81dedadf26a50185f562bad1cb822f9dcb100d7d91a52c6f731b8c3"
+
+// TestSurvivorOnTenRows: choices are those of before, with and without looking beyond.
+func TestSurvivorOnTenRows(t *testing.T) {
+	judge, err := NewSurvivor(toybot.RandomNet(t, 1, Len, 32, 1))
+	require.NoError(t, err)
+	var made []byte
+	for _, width := range []int{0, 1, 2} {
+		agent, err := newAgent(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": width}})
+		require.NoError(t, err)
+		s := wintetris.Paper10Game.New(1).(*wintetris.State)
+		for seed := range uint64(3) {
+			s.Reset(seed)
+			for s.Acting() != 0 && s.Pieces < 100 {
+				a, err := agent.Act(t.Context(), s, 0)
+				require.NoError(t, err)
+				made = append(made, byte(a))
+				s.Step(env.Alone(0, a))
+			}
+		}
+		judge.width = 5
+	}
+	require.Equal(t, tenRows, fmt.Sprintf("%x", sha256.Sum256(made)))
 }
