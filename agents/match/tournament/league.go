@@ -110,6 +110,7 @@ type League struct {
 
 	mu     sync.Mutex
 	looks  int
+	blind  bool             // the list cannot be read
 	making int              // entrants that are being made ready
 	here   map[string]sight // who is there, by Entrant.From
 	known  []*Entrant       // all versions, as they were when they came
@@ -174,11 +175,11 @@ func (l *League) over(ctx context.Context) bool {
 }
 
 // settled reports whether all who are there have entered or were refused: nobody is left out of a league that is over
-// because the games were faster than the test.
+// because the games were faster than the test. A list that cannot be read has nobody new.
 func (l *League) settled() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.looks >= settle && len(l.found) == 0 && !slices.ContainsFunc(l.known, func(e *Entrant) bool {
+	return l.blind || l.looks >= settle && len(l.found) == 0 && !slices.ContainsFunc(l.known, func(e *Entrant) bool {
 		return e.doing != "" && !e.tested && e.Refused == ""
 	})
 }

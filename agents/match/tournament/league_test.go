@@ -206,6 +206,12 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	require.Len(t, l.Played, 2)
 	require.ElementsMatch(t, []string{"a", "b", "slow"}, here(l))
 	require.Len(t, l.Report().Refused, 1)
+
+	require.NoError(t, l.Journal.Close())
+	again := openLeague(t, l.Dir)
+	again.Limit, again.List = 2, func() ([]*bots.Agent, error) { return nil, errors.New("no list") }
+	require.NoError(t, again.Play(t.Context()))
+	require.Len(t, again.Played, 2)
 }
 
 // TestRepeatedGamesCountOnce in the table and the ratings, also when the journal is read again.

@@ -35,10 +35,14 @@ func (l *League) watch(ctx context.Context) {
 	said := ""
 	for ctx.Err() == nil {
 		agents, err := l.List()
+		l.mu.Lock()
+		l.blind = err != nil
+		l.mu.Unlock()
 		if err == nil {
 			said = ""
 			l.look(ctx, agents)
 		} else if said != err.Error() {
+			l.awake()
 			said = err.Error()
 			l.Tell("%s: the entrants stay as they were", said)
 		}
