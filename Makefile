@@ -159,7 +159,7 @@ ladders: ## a round robin between the agents of every game, GAMES (40) of every 
 # GAMES has another default elsewhere.
 tetris-table: ## the policies of the literature on Tetris: GAMES on 10 rows (10000: minutes) and on 20 (20: hours); ONLY=10 or 20; goes on where it stopped
 	$(if $(filter 20,$(ONLY)),,$(GO) run ./agents ladder wintetris:paper10 dt10 dt20 dellacherie --seed 900301 --games $(if $(filter file,$(origin GAMES)),10000,$(GAMES)))
-	$(if $(filter 10,$(ONLY)),,$(GO) run ./agents ladder wintetris:paper20 dt10 dt20 --seed 900302 --games $(if $(filter file,$(origin GAMES)),20,$(GAMES)))
+	$(if $(filter 10,$(ONLY)),,$(GO) run ./agents ladder wintetris:paper20 dt20 dellacherie --seed 900302 --games $(if $(filter file,$(origin GAMES)),20,$(GAMES)))
 
 bench: $(VENV)/ok ## Go benchmarks, the transports compared, and the trainer with PyTorch
 	$(GO) test -run '^$$' -bench . -benchmem -cpu 1 ./env/... ./agents/... ./train/...

@@ -220,7 +220,8 @@ def test_resumes_from_a_checkpoint(server: Server, tmp_path):
     model.learn(64)
     data = env.env.checkpoint()
     actions = env.env.legal_actions().actions[env.env.legal_actions().indptr[:-1]]
-    before = {key: value.copy() for key, value in env.env.engine.batch.current.observation().items()}
+    batch = env.env.engine.batch
+    before = {key: value.copy() for key, value in batch.observation(batch.current).items()}
     want = env.step(actions)
     twin = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
     assert_same(dict(twin.reset()), before)
