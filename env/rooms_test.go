@@ -29,7 +29,7 @@ const (
 // rooms are the folders with many packages, and what may stand in each. A reader who lists a folder knows every name.
 var rooms = map[string][]room{
 	"agents": {
-		{"main.go", "commands", 6, "starts the program"},
+		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "play fleet submit match bots contest search mlp", 2300, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1649, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2163, "one piece of work on many machines, none of which is trusted blindly"},
@@ -41,7 +41,7 @@ var rooms = map[string][]room{
 		{"mlp", "", 1297, "a network as plain Go"},
 	},
 	"train": {
-		{"main.go", "commands", 6, "starts the program"},
+		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "cluster selfplay network games curves", 1328, "a file per command"},
 		{"cluster", "selfplay games", 594, "self-play on many machines, and what to do if one of them lies"},
 		{"selfplay", "network games curves", 3481, "a run: its algorithms, gates and state"},
@@ -51,7 +51,7 @@ var rooms = map[string][]room{
 		{"scripts", "", 0, "longer runs of several commands"},
 	},
 	"rpc": {
-		{"main.go", "commands", 9, "starts the program, and holds its version"},
+		{"main.go", "commands", 10, "starts the program, and holds its version"},
 		{"blockyard", "commands", 22, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server session wire", 710, "a file per command"},
 		{"openenv", "session wire", 1999, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
@@ -64,7 +64,7 @@ var rooms = map[string][]room{
 		{"deploy", "", 49, "files for Kubernetes, Prometheus and Grafana, and the episodes that validate the folder for OpenEnv"},
 	},
 	"datasets": {
-		{"main.go", "commands", 6, "starts the program"},
+		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "viewer export conform record program", 797, "a file per command"},
 		{"viewer", "record program", 4197, "recorded and running games in a browser"},
 		{"export", "record program", 706, "records as Parquet, Minari and text"},
