@@ -52,7 +52,7 @@ func TestExampleSolver(t *testing.T) {
 	}, r)
 }
 
-// TestFaultsOfGames: of two games that a solver ends each is told of, and what it did not answer is counted.
+// TestFaultsOfGames: the report names each of two games that a solver ends, and counts what it did not answer.
 func TestFaultsOfGames(t *testing.T) {
 	c := asked(t, misbehave, Flags{Options: "crash"})
 	for seed := uint64(1); seed <= 2; seed++ {
