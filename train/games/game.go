@@ -22,7 +22,6 @@ import (
 	"blockyard/datasets/program/disk"
 	"blockyard/env"
 	"blockyard/env/games"
-	"blockyard/env/wintetris"
 )
 
 // A Game is one game as its trainer sees it.
@@ -45,6 +44,8 @@ type Game struct {
 	Mirror func(row []float32)
 	// Outcomes is how many equally likely draws a search of three plies enumerates.
 	Outcomes int
+	// Larger, if set, is a game whose networks are those of this one, since it is played and learned faster.
+	Larger *env.Game
 	// Solo, if set, replaces results in a game of one seat. Then Evaluator and Chance may be missing.
 	Solo *Solo
 }
@@ -105,10 +106,7 @@ func Of(g *env.Game) (*Game, error) {
 		own.Rules = g
 		return &own, nil
 	}
-	if g == wintetris.Paper20Game {
-		return WinTetrisPaper, nil
-	}
-	if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g }); i >= 0 {
+	if i := slices.IndexFunc(tuned, func(t *Game) bool { return t.Rules == g || t.Larger == g }); i >= 0 {
 		return tuned[i], nil
 	}
 	var known []string

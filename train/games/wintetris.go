@@ -10,13 +10,13 @@ import (
 // without these, and on survival, since rows are as many as pieces allow. Its games have ten rows: on twenty, nearly
 // every position is safe, and a network learns nothing from it. A network of ten rows plays on twenty, too.
 var (
-	WinTetris      = trainWinTetris(wintetris.Game, "")
-	WinTetrisPaper = trainWinTetris(wintetris.Paper10Game, wintetrisbot.Survival)
+	WinTetris      = trainWinTetris(wintetris.Game, nil, "")
+	WinTetrisPaper = trainWinTetris(wintetris.Paper10Game, wintetris.Paper20Game, wintetrisbot.Survival)
 )
 
-func trainWinTetris(g *env.Game, survival string) *Game {
+func trainWinTetris(g, larger *env.Game, survival string) *Game {
 	return tune(New(g, wintetrisbot.Entry), func(t *Game) {
-		t.Damage = scatterWinTetris
+		t.Damage, t.Larger = scatterWinTetris, larger
 		t.Solo = &Solo{Discount: wintetrisbot.Discount, Unit: wintetrisbot.Unit, Survival: survival}
 	})
 }

@@ -70,7 +70,7 @@ type Learned struct {
 	File   string // path of the weights in Files; the file may be missing
 	New    func(*mlp.Net) Evaluator
 	// Others are, in the place of New, for networks whose file says this of their output.
-	Others map[string]func(*mlp.Net) (Evaluator, error)
+	Others map[string]func(*mlp.Net) Evaluator
 	Unit   string // what a value of the game's own search with this Evaluator means; "" if it is what the network gives
 }
 
@@ -80,7 +80,7 @@ func (l *Learned) Over(net *mlp.Net, f mlp.Facts) (Evaluator, error) {
 		return nil, err
 	}
 	if other := l.Others[f.Notes["output"]]; other != nil {
-		return other(net)
+		return other(net), nil
 	}
 	return l.New(net), nil
 }

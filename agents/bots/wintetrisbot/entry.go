@@ -35,8 +35,8 @@ var Entry = &entry.Entry{
 		Except:   []string{wintetris.TickGame.Name}, // its actions are keys
 		Files:    shipped, File: "weights/wintetris.safetensors",
 		New: func(n *mlp.Net) entry.Evaluator { return NewLearned(n) },
-		Others: map[string]func(*mlp.Net) (entry.Evaluator, error){
-			Survival: func(n *mlp.Net) (entry.Evaluator, error) { return NewSurvivor(n) }},
+		Others: map[string]func(*mlp.Net) entry.Evaluator{
+			Survival: func(n *mlp.Net) entry.Evaluator { return NewSurvivor(n) }},
 		Unit: "0.1 is a completed row; a row counts 3 % less for every piece that it is later",
 	},
 	Others: []entry.Other{

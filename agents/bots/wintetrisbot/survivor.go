@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"blockyard/agents/bots/features"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env/wintetris"
@@ -34,11 +33,8 @@ type Survivor struct {
 
 // NewSurvivor returns a Survivor over net, of Len inputs and one output, that looks beyond five places of each part
 // that its solver rates.
-func NewSurvivor(net *mlp.Net) (*Survivor, error) {
-	if err := features.Check(net, Len); err != nil {
-		return nil, err
-	}
-	return &Survivor{net: net, width: 5, rows: wintetris.Height}, nil
+func NewSurvivor(net *mlp.Net) *Survivor {
+	return &Survivor{net: net, width: 5, rows: wintetris.Height}
 }
 
 // Rate implements Rater: the chance with the next piece at its best place, and 1 less for places beyond which it does

@@ -30,8 +30,7 @@ func TestSurvivorAsPlayed(t *testing.T) {
 		return search.Chance(v[0])
 	}
 	for _, g := range []*env.Game{wintetris.Paper10Game, wintetris.Paper20Game} {
-		survivor, err := NewSurvivor(net)
-		require.NoError(t, err)
+		survivor := NewSurvivor(net)
 		survivor.rows = g.New(1).(*wintetris.State).Mode.Rows()
 		s := g.New(1).(*wintetris.State)
 		s.Reset(1)
@@ -132,8 +131,7 @@ const tenRows = "d970a7ded81dedadf26a50185f562bad1cb822f9dcb100d7d91a52c6f731b8c
 
 // TestSurvivorOnTenRows: choices are those of before, with and without looking beyond.
 func TestSurvivorOnTenRows(t *testing.T) {
-	judge, err := NewSurvivor(toybot.RandomNet(t, 1, Len, 32, 1))
-	require.NoError(t, err)
+	judge := NewSurvivor(toybot.RandomNet(t, 1, Len, 32, 1))
 	var made []byte
 	for _, width := range []int{0, 1, 2} {
 		agent, err := newAgent(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": width}})

@@ -337,7 +337,7 @@ def test_async_vector_env(context):
 
 
 def test_another_library_of_go_is_refused(library, tmp_path):
-    """Such a library is told by a symbol of it; it may be loaded later, when nobody can refuse it."""
+    """Such a library is recognised by a symbol in it; it may be loaded later, when nobody can refuse it."""
     other, gone = tmp_path / "libother.so", tmp_path / "libgone.so"
     shutil.copy(library, other)
     said = run(f"""
