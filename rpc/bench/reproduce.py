@@ -10,8 +10,9 @@
 
 A line of the store is a table (its name, file, columns, and which columns are figures) or a row of one: its cells, the
 command, and the commit, date and machine of the figure. A command is run by bash, with RUN as a new folder. `needs` are
-the files and folders that the figure depends on; PATH#WORDS means the lines of a file that begin with these words, and
-of a Python file comments and docstrings do not count. If they differ from the commit's, it is marked.
+the files and folders that the figure depends on, tests of Go and pages left out; PATH#WORDS means the lines of a file
+that begin with these words, and of a Python file comments and docstrings do not count. If they differ from the
+commit's, it is marked.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ STORE = ROOT / "rpc/bench/figures.jsonl"
 MARK = " †"
 NOTE = "† Older than the code that it depends on."
 VERSION = "rpc/python/blockyard/VERSION"
+UNCOUNTED = (":(exclude,glob)**/*_test.go", ":(exclude,glob)**/*.md")
 SCORE = re.compile(r"[\d.]+ % \([\d.]+ to [\d.]+\)")
 KEPT = re.compile(r"gate (\d+) of (\d+):.*  kept")
 Line = dict[str, Any]
@@ -112,7 +114,7 @@ def changed(commit: str, need: str) -> bool:
     if git("cat-file", "-e", commit) is None:
         return False
     if not words and not path.endswith(".py"):
-        return git("diff", "--quiet", commit, "HEAD", "--", path) is None
+        return git("diff", "--quiet", commit, "HEAD", "--", path, *UNCOUNTED) is None
     texts = [git("show", f"{at}:{path}") or "" for at in (commit, "HEAD")]
     then, now = (beginning(text, words) if words else statements(text) for text in texts)
     return then != now

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
-from .plan import KEYS, SOLO, key
+from .plan import ENV_IDS, KEYS, SOLO, key
 from .race import Entrant
 
 
@@ -145,6 +145,10 @@ def verdicts(by_key: dict[str, Entrant], games: Sequence[str], top: int) -> list
         compare(f"the same in pieces placed, {keys:.1f} keys each", 3, solo, fastest, keys)
     for side, name in (("envpool", "tetris"), ("pufferlib", "keys")):
         compare("one game beside a native Tetris", None, key(SOLO, "inproc, into", 1), key(side, name, 1))
+    for n in sorted({e.options["envs"] for e in by_key.values()}):
+        for road in ("shm", "socket"):
+            aim = "what a transport leaves of the steps in process"
+            compare(aim, None, key(ENV_IDS[0], road, n), key(ENV_IDS[0], "in process", n))
     for road in ("shm", "socket"):
         for a, b in ((key(game, road, 1), key(game, "bare socket", 1)) for game in games):
             if {a, b} <= by_key.keys():

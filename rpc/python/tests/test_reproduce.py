@@ -103,6 +103,26 @@ def test_comments_of_a_program_change_no_figure():
     assert script.statements(program.replace('"x"', '"y"')) != script.statements(program)
 
 
+def test_tests_and_pages_of_a_folder_change_no_figure(monkeypatch, tmp_path):
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    author = ("-c", "user.name=a", "-c", "user.email=a@b")
+
+    def commit(name):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+        assert script.git("add", ".") is not None
+        assert script.git(*author, "commit", "-m", name) is not None
+        return script.git("rev-parse", "HEAD").strip()
+
+    script.git("init")
+    first = commit("env/vec.go")
+    commit("env/vec_test.go")
+    before = commit("env/README.md")
+    assert not script.changed(first, "env")
+    commit("env/step.go")
+    assert script.changed(before, "env")
+
+
 def test_a_figure_older_than_its_code_and_this_version_is_an_error(monkeypatch):
     answers = {"log": "v\n", "merge-base": ""}
     monkeypatch.setattr(script, "git", lambda *words: None if "new" in words else answers[words[0]])
