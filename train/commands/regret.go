@@ -172,7 +172,7 @@ func (l *lesson) judge(
 	ctx context.Context, g *games.Game, name string, workers int, bar program.Bar,
 ) ([]verdict, error) {
 	spec := name
-	if strings.HasSuffix(name, ".safetensors") {
+	if strings.HasSuffix(name, ".safetensors") && !strings.Contains(name, "weights=") {
 		spec = "learned:weights=" + name
 	}
 	f, err := bots.New(g.Rules, bots.Own(spec))

@@ -35,6 +35,9 @@ func TestRegret(t *testing.T) {
 		return row(io.Discard, name, list, nil)
 	}
 	require.Equal(t, make([]float64, 12), regrets("learned"))
+	const shipped = "../../agents/bots/blockbattlebot/weights/blockbattle.safetensors"
+	require.Equal(t, make([]float64, 12), regrets(shipped))
+	require.Equal(t, make([]float64, 12), regrets("learned:ply=2,weights="+shipped))
 	require.Greater(t, match.MeanOf(regrets("random")).Low, 0.)
 	require.NoError(t, command(t, "regret", file, "learned", "hand:ply=1"))
 
