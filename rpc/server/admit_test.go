@@ -1,10 +1,8 @@
 package server_test
 
 import (
-	"context"
 	"errors"
 	"net"
-	"sync"
 	"testing"
 	"time"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
-	"blockyard/rpc/wire/client"
 )
 
 // TestSilentConnectionsKeepNobodyOut opens 64 connections, as many as there may be sessions, that say nothing or only
@@ -33,12 +30,9 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	}
 	for k, address := range []string{p.unix, p.tcp, p.unix, p.tcp} {
 		began := time.Now()
-		c, err := client.Dial(context.Background(), address, "secret", nil)
-		require.NoError(t, err, "client %d", k)
-		defer c.Close()
-		require.Less(t, time.Since(began), hangs/4)
-		var stats struct{ Requests int }
-		require.NoError(t, c.Call("stats", &stats))
+		c := dialAs(t, address, "secret")
+		require.Less(t, time.Since(began), hangs/4, "client %d", k)
+		require.NoError(t, c.Call("stats", nil))
 	}
 	for k, conn := range silent[:2] {
 		wait := hangs
@@ -57,32 +51,10 @@ func TestFloodOfSilentConnections(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 5; c.Limits.HelloTimeout = time.Hour })
 	before := inUse(t)
 	for range 500 {
-		conn, err := net.Dial("tcp", p.tcp[len("tcp:"):])
-		require.NoError(t, err)
-		defer conn.Close()
+		raw(t, p.tcp)
 	}
-	c := dial(t, p.tcp)
-	require.NoError(t, c.Call("ping", nil))
+	require.NoError(t, dial(t, p.tcp).Call("ping", nil))
 	// Per connection served: two goroutines and a file; this test itself holds 500 files.
 	allowed := use{before.goroutines + 2*(5+1), before.files + 500 + 5 + 2}
 	settled(t, allowed)
-}
-
-// As many clients as there may be sessions come at the same moment: all are admitted.
-func TestAllClientsAtOnce(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 48 })
-	var all sync.WaitGroup
-	failed := make([]error, 48)
-	clients := make([]*client.Client, 48)
-	for k := range clients {
-		all.Go(func() { clients[k], failed[k] = client.Dial(context.Background(), p.tcp, "", nil) })
-	}
-	all.Wait()
-	require.NoError(t, errors.Join(failed...))
-	_, err := client.Dial(context.Background(), p.tcp, "", nil)
-	limited(t, err, 501, "max_sessions", 48)
-	for _, c := range clients {
-		require.NoError(t, c.Call("ping", nil))
-		require.NoError(t, c.Close())
-	}
 }

@@ -6,57 +6,57 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/env"
-	"blockyard/env/blockbattle"
-	"blockyard/env/envtest/toy"
-	"blockyard/env/vec"
+	"blockyard/agents/bots"
+	"blockyard/env/games"
+	"blockyard/rpc/server"
+	"blockyard/rpc/wire/client"
 )
 
-// BenchmarkStep steps games whose seats make no move, in process and over each transport;
-// the server runs in the same process, so that allocs/op counts both ends.
+// BenchmarkStep steps games whose seats make no move, over each transport, also with the features of afterstates in
+// their slabs. The server runs in the same process, so that allocs/op counts both ends.
 func BenchmarkStep(b *testing.B) {
-	p := start(b, nil)
-	for _, game := range []*env.Game{toy.Pick, blockbattle.Game} {
+	p := start(b, func(c *server.Config) { c.Games, c.Features = append(c.Games, games.All...), bots.Features })
+	run := func(name string, open func(c *client.Client) *client.Games) {
+		for transport, address := range map[string]string{"unix": p.unix, "tcp": p.tcp} {
+			b.Run(name+"/"+transport, func(b *testing.B) {
+				g := open(dial(b, address))
+				step := quick(b, g)
+				b.ReportAllocs()
+				for b.Loop() {
+					step()
+				}
+				b.ReportMetric(float64(b.N)*float64(g.Rows)/b.Elapsed().Seconds(), "seat-steps/s")
+				require.NoError(b, g.Client().Close())
+			})
+		}
+	}
+	for _, game := range []string{"toy:pick", "blockbattle"} {
 		for _, n := range []int{64, 1024, 4096} {
-			name := fmt.Sprintf("%s/%d/", game.Name, n)
-			b.Run(name+"process", func(b *testing.B) { benchProcess(b, game, n) })
-			b.Run(name+"unix", func(b *testing.B) { benchWire(b, p.unix, game, n) })
-			b.Run(name+"tcp", func(b *testing.B) { benchWire(b, p.tcp, game, n) })
+			run(fmt.Sprintf("%s/%d", game, n), func(c *client.Client) *client.Games {
+				return startGames(b, c, game, map[string]any{"num_envs": n, "seed": 1})
+			})
 		}
+	}
+	for _, game := range []string{"blockbattle", "tetrisduel"} {
+		run(game+"/candidates", func(c *client.Client) *client.Games { return candidates(b, c, game, 64) })
 	}
 }
 
-func benchProcess(b *testing.B, game *env.Game, n int) {
-	e, err := vec.New(game, vec.Config{Envs: n})
-	require.NoError(b, err)
-	defer e.Close()
-	out, err := e.NewBatch()
-	require.NoError(b, err)
-	require.NoError(b, e.Reset(vec.From(1), nil, out))
-	actions := make([]env.Action, n*e.Rows())
-	for i := range actions {
-		actions[i] = env.None
+// BenchmarkRecording compares steps without recording, with the default sample, and with every episode.
+func BenchmarkRecording(b *testing.B) {
+	for _, every := range []int{0, 100, 1} {
+		b.Run(fmt.Sprintf("every=%d", every), func(b *testing.B) {
+			g := opened(b, "blockbattle", map[string]any{"num_envs": 256, "seed": 1})
+			if every > 0 {
+				require.NoError(b, g.Call("record", nil, map[string]any{"every": every}))
+			}
+			require.NoError(b, g.Reset(nil))
+			for b.Loop() {
+				roll(b, g, 100)
+				if every > 0 {
+					fetch(b, g)
+				}
+			}
+		})
 	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if err := e.Step(actions, out); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(b.N)*float64(len(actions))/b.Elapsed().Seconds(), "seat-steps/s")
-}
-
-func benchWire(b *testing.B, address string, game *env.Game, n int) {
-	c := dial(b, address)
-	c.Timeout = 0
-	g, err := c.Open(game.Name, map[string]any{"num_envs": n, "seed": 1})
-	require.NoError(b, err)
-	require.NoError(b, g.CallSlab("reset"))
-	step := quick(b, g)
-	b.ReportAllocs()
-	for b.Loop() {
-		step()
-	}
-	b.ReportMetric(float64(b.N)*float64(g.Rows)/b.Elapsed().Seconds(), "seat-steps/s")
-	require.NoError(b, c.Close())
 }

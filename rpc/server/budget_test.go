@@ -4,7 +4,6 @@ package server_test
 
 import (
 	"bytes"
-	"net"
 	"os"
 	"testing"
 	"time"
@@ -12,34 +11,11 @@ import (
 	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
 )
-
-// askShared asks for shared memory and returns the code of the error, 0 for none. It closes the file that it gets.
-func askShared(t *testing.T, conn net.Conn, h int) (code int, text string) {
-	t.Helper()
-	_, err := conn.Write(request(t, "share", h, 1))
-	require.NoError(t, err)
-	message, fd, err := withFile(conn)
-	require.NoError(t, err)
-	if fd < 0 {
-		return answer(t, &replay{conn, bytes.NewReader(message)}), string(message)
-	}
-	require.NoError(t, unix.Close(fd))
-	return 0, ""
-}
-
-// A replay is a connection that reads bytes which have arrived before.
-type replay struct {
-	net.Conn
-	r *bytes.Reader
-}
-
-func (c *replay) Read(b []byte) (int, error) { return c.r.Read(b) }
 
 // unused waits until clients use nothing but these connections and mappings.
 func unused(t *testing.T, p *place, sessions, mapped int) {
@@ -57,47 +33,39 @@ func TestManyMappings(t *testing.T) {
 	most := limits.DefaultLimits()
 	other := dial(t, p.unix)
 	made := 0
-	code, text := 0, ""
-	for range 16 {
-		conn := greeted(t, p.unix)
-		for h := 1; h <= most.MaxHandles && code == 0; h++ {
-			require.Zero(t, asks(t, conn, request(t, "open", "toy:pick")))
-			for range 64 {
-				if code, text = askShared(t, conn, h); code != 0 {
-					break
+	var err error
+	for clients := 0; clients < 16 && err == nil; clients++ {
+		c := dial(t, p.unix)
+		for handles := 0; handles < most.MaxHandles && err == nil; handles++ {
+			g := sharingOf(t, openGames(t, c, "toy:pick", nil), 0)
+			for shares := 0; shares < 64 && err == nil; shares++ {
+				if err = g.share(1); err == nil {
+					made++
 				}
-				made++
+				g.unmap()
 			}
 		}
-		if code != 0 {
-			break
-		}
 	}
-	require.Equal(t, wire.Limit, code)
-	require.Contains(t, text, "max_mappings")
-	require.Contains(t, text, "--max-mappings")
+	limited(t, err, wire.Limit, "max_mappings", most.MaxMappings)
+	require.ErrorContains(t, err, "--max-mappings")
 	require.Equal(t, most.MaxMappings, made)
 	maps, err := os.ReadFile("/proc/self/maps")
 	require.NoError(t, err)
 	require.Less(t, bytes.Count(maps, []byte("\n")), 65530/2, "far from what the kernel allows by default")
-	g, err := other.Open("toy:pick", nil)
-	require.NoError(t, err, "others play on")
-	require.NoError(t, g.CallSlab("reset"))
+	startGames(t, other, "toy:pick", nil) // others play on
 }
 
 func TestMappingsAreGivenBack(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMappings = 3 })
 	c := dial(t, p.unix)
-	g := sharingGames(t, c, "toy:pick", map[string]any{"autoreset": "SameStep"})
-	require.NoError(t, g.share(1))
+	g := sharingOf(t, openGames(t, c, "toy:pick", map[string]any{"autoreset": "SameStep"}), 1)
 	_, _, err := g.shareFinal()
 	require.NoError(t, err)
 	require.NoError(t, g.share(1))
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_mappings", 3)
-	require.NoError(t, c.Call("close", nil, 1))
+	require.NoError(t, g.Call("close", nil))
 	unused(t, p, 1, 0)
-	g = sharingGames(t, c, "toy:pick", nil)
-	require.NoError(t, g.share(1))
+	sharingOf(t, openGames(t, c, "toy:pick", nil), 1)
 	require.NoError(t, c.Close())
 	unused(t, p, 0, 0)
 }
@@ -107,48 +75,35 @@ func TestGoroutinesAndTimersAreLimited(t *testing.T) {
 		c.Workers = 4
 		c.Limits.MaxGoroutines, c.Limits.MaxTimers = 29, 6
 	})
-	c := dial(t, p.unix)
-	open := func() (*client.Games, error) { return c.Open("toy:pick", map[string]any{"num_envs": 8}) }
-	send := func(g *client.Games) error {
-		require.NoError(t, g.CallSlab("reset"))
-		return g.Call("send", nil, u32(), []byte{})
-	}
+	c, options := dial(t, p.unix), map[string]any{"num_envs": 8}
+	send := func(g *client.Games) error { return g.Call("send", nil, u32(), []byte{}) }
 	var games []*client.Games
 	for range 3 { // 2 for the session, 3 more workers of each handle
-		g, err := open()
-		require.NoError(t, err)
-		games = append(games, g)
+		games = append(games, startGames(t, c, "toy:pick", options))
 	}
 	for _, g := range games {
 		require.NoError(t, send(g)) // 4 workers and a timer of each
 	}
 	_, _, goroutines, timers := p.Use()
 	require.Equal(t, []int{2 + 3*(3+4), 2 + 3}, []int{goroutines, timers})
-	g, err := open()
-	require.NoError(t, err)
-	limited(t, send(g), wire.Limit, "max_goroutines", 29)
-	_, err = open()
-	require.NoError(t, err)
-	_, err = open()
+	fourth := startGames(t, c, "toy:pick", options)
+	limited(t, send(fourth), wire.Limit, "max_goroutines", 29)
+	fifth := openGames(t, c, "toy:pick", options)
+	_, err := c.Open("toy:pick", options)
 	limited(t, err, wire.Limit, "max_goroutines", 29)
-	require.NoError(t, c.Call("close", nil, 5))
-	require.NoError(t, c.Call("close", nil, 4))
-	small, err := c.Open("toy:pick", nil) // one game, stepped by the goroutine that answers
-	require.NoError(t, err)
-	require.NoError(t, send(small))
-	last, err := c.Open("toy:pick", nil)
-	require.NoError(t, err)
-	limited(t, send(last), wire.Limit, "max_timers", 6)
+	require.NoError(t, fifth.Call("close", nil))
+	require.NoError(t, fourth.Call("close", nil))
+	// One game each, stepped by the goroutine that answers.
+	require.NoError(t, send(startGames(t, c, "toy:pick", nil)))
+	limited(t, send(startGames(t, c, "toy:pick", nil)), wire.Limit, "max_timers", 6)
 	require.NoError(t, c.Close())
 	unused(t, p, 0, 0)
 }
 
 func TestFilesAreLimited(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxFiles = 2 })
-	a := dial(t, p.unix)
-	g := sharingGames(t, a, "toy:pick", nil)
-	require.NoError(t, g.share(1), "a mapping takes a file only while it is sent")
-	unused(t, p, 1, 1) // until then the client may already have its answer
+	g := sharingOf(t, openGames(t, dial(t, p.unix), "toy:pick", nil), 1) // a mapping takes a file only while it is sent
+	unused(t, p, 1, 1)                                                   // until then the client may already have its answer
 	b := dial(t, p.tcp)
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_files", 2)
 	_, err := client.Dial(t.Context(), p.unix, "", nil)

@@ -14,6 +14,7 @@ import (
 
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // greeted is a connection after hello and requests that succeed.
@@ -30,27 +31,20 @@ func greeted(t *testing.T, address string, requests ...[]byte) net.Conn {
 // each gets a buffer. Nothing of them remains counted while the connection stays open, and others can send as much as
 // before.
 func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
-	for _, r := range []struct {
-		name    string
-		request func(t *testing.T) []byte
-	}{
-		{"step", func(t *testing.T) []byte { return request(t, "step", 1, make([]byte, 8*100_000)) }},
-		{"ping", func(t *testing.T) []byte { return request(t, "ping", make([]byte, 60_000)) }},
-		{"restore", func(t *testing.T) []byte { return request(t, "restore", 1, nil, make([]byte, 1<<20)) }},
+	for method, params := range map[string][]any{
+		"step": {1, make([]byte, 8*100_000)}, "ping": {make([]byte, 60_000)}, "restore": {1, nil, make([]byte, 1<<20)},
 	} {
-		t.Run(r.name, func(t *testing.T) {
+		t.Run(method, func(t *testing.T) {
 			p := start(t, func(c *server.Config) { c.Limits.MaxBuffered = 4 << 20 })
 			conn := greeted(t, p.unix, request(t, "open", "toy:pick", map[string]any{"num_envs": 50_000}))
 			const many = 12
-			go func() { _, _ = conn.Write(bytes.Repeat(r.request(t), many)) }()
+			go func() { _, _ = conn.Write(bytes.Repeat(request(t, method, params...), many)) }()
 			for range many {
 				require.NotZero(t, answer(t, conn))
 			}
 			require.Eventually(t, func() bool { return p.Buffered() == 0 }, hangs, time.Millisecond)
-			g, err := dial(t, p.tcp).Open("toy:pick", map[string]any{"num_envs": 50_000})
-			require.NoError(t, err)
-			require.NoError(t, g.CallSlab("reset"))
-			require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+			g := startGames(t, dial(t, p.tcp), "toy:pick", map[string]any{"num_envs": 50_000})
+			require.NoError(t, g.Step(none(g.Rows)))
 			require.Zero(t, asks(t, conn, request(t, "ping")), "the connection is still open")
 		})
 	}
@@ -64,8 +58,7 @@ func TestOthersKeepTheirShare(t *testing.T) {
 		c.Limits.MaxSessions = 8
 	})
 	small, large := dial(t, p.unix), dial(t, p.unix)
-	_, err := large.Open("toy:pick", nil)
-	require.NoError(t, err)
+	openGames(t, large, "toy:pick", nil)
 	endless := slices.Concat(hello(t), request(t, "restore", 1, nil, make([]byte, 2<<20)))
 	unseen, seen := context.WithCancel(t.Context())
 	for range 4 {
@@ -120,24 +113,22 @@ func TestLargeRequestsAtOnce(t *testing.T) {
 // handle is closed it counts until that request has come, then it is given back.
 func TestClosedHandlesLeaveNoBuffers(t *testing.T) {
 	p := start(t, nil)
-	c := dial(t, p.unix)
-	watch := dial(t, p.tcp)
-	g, err := c.Open("toy:pick", map[string]any{"num_envs": 50_000})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
-	for range 3 {
-		require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+	c, watch := dial(t, p.unix), dial(t, p.tcp)
+	for _, end := range []func(g *client.Games){
+		func(g *client.Games) {
+			require.NoError(t, g.Call("close", nil))
+			require.Zero(t, p.Buffered(), "others do not lack it")
+			require.NoError(t, c.Call("ping", nil))
+		},
+		func(*client.Games) { require.NoError(t, c.Close()) },
+	} {
+		g := startGames(t, c, "toy:pick", map[string]any{"num_envs": 50_000})
+		for range 3 {
+			require.NoError(t, g.Step(none(g.Rows)))
+		}
+		end(g)
+		require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
 	}
-	require.NoError(t, g.Call("close", nil))
-	require.Zero(t, p.Buffered(), "others do not lack it")
-	require.NoError(t, c.Call("ping", nil))
-	require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
-	g, err = c.Open("toy:pick", map[string]any{"num_envs": 50_000})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
-	require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
-	require.NoError(t, c.Close())
-	require.Eventually(t, func() bool { return memory(t, watch) == 0 }, hangs, time.Millisecond)
 }
 
 // TestOnlyTheGreediestIsCut: many clients wait at once for what one holds, whose request waits for its answer. It alone

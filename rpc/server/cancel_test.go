@@ -8,98 +8,58 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots"
 	"blockyard/env"
-	"blockyard/env/vec"
 	"blockyard/rpc/server"
-	"blockyard/rpc/wire/client"
 )
-
-// A searcher is an agent whose choice, once a test wants it, lasts until its context ends. It counts choices that begin
-// after that.
-type searcher struct {
-	first
-	*searchers
-}
-
-// searchers are what all searchers of a server share.
-type searchers struct {
-	left    atomic.Int64  // choices until the long one
-	begun   chan struct{} // the long one
-	late    atomic.Int64
-	decided atomic.Int64
-}
-
-func (a *searcher) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	a.decided.Add(1)
-	switch {
-	case ctx.Err() != nil:
-		a.late.Add(1)
-	case a.left.Add(-1) == 0:
-		close(a.begun)
-		<-ctx.Done()
-	}
-	return a.first.Act(ctx, s, seat)
-}
 
 // When a client is gone, or the server stops without it, whatever searches for this client stops: no game of a request
 // is played any further, and no agent is asked again.
 func TestSearchesEndWithTheirClient(t *testing.T) {
 	const games, workers = 400, 3
+	var all []uint32
+	for i := range uint32(games) {
+		all = append(all, i)
+	}
 	for _, c := range []struct {
 		name, game string
 		opponents  map[int]any
-		ask        func(g *client.Games)
+		method     string
+		params     []any
 	}{
-		{"rollout", "toy:pick", nil, func(g *client.Games) {
-			_ = g.Call("rollout", nil, 1000, map[string]any{"policy": "search", "keep": "last"})
-		}},
-		{"rollout against opponents", "toy:pick", map[int]any{1: "search"}, func(g *client.Games) {
-			_ = g.Call("rollout", nil, 1000, map[string]any{"keep": "last"})
-		}},
-		{"step", "toy:pick", map[int]any{1: "search"}, func(g *client.Games) {
-			_ = g.CallSlab("step", make([]byte, 2*games))
-		}},
-		{"reset", "toy:turns", map[int]any{0: "search"}, func(g *client.Games) { _ = g.CallSlab("reset") }},
-		{"send", "toy:pick", map[int]any{1: "search"}, func(g *client.Games) {
-			envs := make([]byte, 4*games)
-			for i := range games {
-				envs[4*i], envs[4*i+1] = byte(i), byte(i>>8)
-			}
-			_ = g.Call("send", nil, envs, make([]byte, 2*games))
-		}},
+		{"rollout", "toy:pick", nil, "rollout", []any{1000, map[string]any{"policy": "search", "keep": "last"}}},
+		{"rollout against opponents", "toy:pick", map[int]any{1: "search"}, "rollout", []any{1000, map[string]any{"keep": "last"}}},
+		{"step", "toy:pick", map[int]any{1: "search"}, "step", []any{make([]byte, 2*games)}},
+		{"reset", "toy:turns", map[int]any{0: "search"}, "reset", nil},
+		{"send", "toy:pick", map[int]any{1: "search"}, "send", []any{u32(all...), make([]byte, 2*games)}},
 	} {
 		for _, end := range []string{"the client is gone", "the server stops"} {
 			t.Run(c.name+": "+end, func(t *testing.T) {
-				all := &searchers{begun: make(chan struct{})}
+				var left, late atomic.Int64  // choices until one that lasts until its context ends; those that begin after that
+				begun := make(chan struct{}) // the long one
 				p := start(t, func(config *server.Config) {
-					before := config.Agents
 					config.Workers, config.Limits.DrainTimeout = workers, 50*time.Millisecond
-					config.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-						if t.String() != "search" {
-							return before(g, t)
+					addAgent(config, "search", playing(func(ctx context.Context, legal []env.Action) (env.Action, error) {
+						switch {
+						case ctx.Err() != nil:
+							late.Add(1)
+						case left.Add(-1) == 0:
+							close(begun)
+							<-ctx.Done()
 						}
-						return func(uint64) (env.Agent, error) { return &searcher{searchers: all}, nil }, nil
-					}
+						return legal[0], nil
+					}))
 				})
-				conn := dial(t, p.unix)
-				options := map[string]any{"num_envs": games, "illegal": "random"}
-				if c.opponents != nil {
-					options["opponents"] = c.opponents
-				}
-				g, err := conn.Open(c.game, options)
-				require.NoError(t, err)
-				require.NoError(t, g.CallSlab("reset"))
-				all.left.Store(100)
-				go c.ask(g)
-				<-all.begun
+				g := startGames(t, dial(t, p.unix), c.game, map[string]any{"num_envs": games, "illegal": "random", "opponents": c.opponents})
+				left.Store(100)
+				go func() { _ = g.Call(c.method, nil, c.params...) }()
+				<-begun
 				if end == "the server stops" {
 					p.stop()
 				} else {
-					require.NoError(t, conn.Close())
+					require.NoError(t, g.Client().Close())
 					p.AwaitIdle(t.Context())
 				}
-				require.LessOrEqual(t, all.late.Load(), int64(workers), "of %d choices", all.decided.Load())
+				require.LessOrEqual(t, late.Load(), int64(workers))
 			})
 		}
 	}

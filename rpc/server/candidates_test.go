@@ -27,25 +27,22 @@ func TestCandidatesAreAfterstates(t *testing.T) {
 			if bots.Features(game) != nil && k > 0 {
 				of = "features"
 			}
-			g, err := c.Open(game.Name, map[string]any{"num_envs": 3, "seed": 4, "first": 5, "reward": "score",
+			g := startGames(t, c, game.Name, map[string]any{"num_envs": 3, "seed": 4, "first": 5, "reward": "score",
 				"max_episode_steps": 25, "autoreset": autoreset, "candidates": map[string]any{"most": most, "of": of}})
-			require.NoError(t, err)
-			require.NoError(t, g.CallSlab("reset"))
 			var choose chooser
 			for range 30 {
 				requireCandidates(t, g, of, most)
 				if autoreset == "Disabled" && bytes.Contains(append(g.Field("terminated"), g.Field("truncated")...), []byte{1}) {
-					require.NoError(t, g.CallSlab("reset"))
+					require.NoError(t, g.Reset(nil))
 				}
 				stepped(t, g, &choose)
 			}
-			var kept states
-			require.NoError(t, g.Call("snapshot", &kept, nil))
+			kept := result[states](t, g, "snapshot", nil)
 			require.NoError(t, g.CallSlab("clone", u32(0), u32(2)))
 			requireCandidates(t, g, of, most)
 			require.NoError(t, g.CallSlab("restore", nil, kept.States))
 			requireCandidates(t, g, of, most)
-			require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(0), make([]byte, 2*g.RowsPerEnv))))
+			require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(0), none(g.RowsPerEnv))))
 			require.NoError(t, g.Call("close", nil))
 		}
 	}
@@ -58,18 +55,15 @@ func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
 	if of == "features" {
 		parts = []string{"features"}
 	}
-	var at states
-	require.NoError(t, g.Call("snapshot", &at, nil))
+	at := result[states](t, g, "snapshot", nil)
 	for i := range at.Count {
 		steps := binary.LittleEndian.Uint32(at.States[i*at.Len+12:])
-		var want map[string]any
-		require.NoError(t, g.Call(method, &want, u32(uint32(i)), map[string]any{"seed": steps}))
-		ends := want["indptr"].([]byte)
+		want := result[map[string]any](t, g, method, u32(uint32(i)), map[string]any{"seed": steps})
+		ends := numbers[uint32](want["indptr"].([]byte))
 		for r := range g.RowsPerEnv {
-			first, end := int(binary.LittleEndian.Uint32(ends[4*r:])), int(binary.LittleEndian.Uint32(ends[4*r+4:]))
-			all := end - first
+			first, all := int(ends[r]), int(ends[r+1]-ends[r])
 			for _, name := range append(parts, "actions", "reward", "done") {
-				width := len(want[name].([]byte)) / int(binary.LittleEndian.Uint32(ends[len(ends)-4:]))
+				width := len(want[name].([]byte)) / int(ends[len(ends)-1])
 				field := map[string]string{"actions": "candidate"}[name]
 				if field == "" {
 					field = "candidate_" + name
@@ -105,38 +99,7 @@ func TestCandidatesAreRefused(t *testing.T) {
 		"candidates: toy:turns defines no features": {"most": 1, "of": "features"},
 	} {
 		_, err := c.Open("toy:turns", map[string]any{"candidates": what})
-		require.Equal(t, wire.BadParams, code(t, err))
-		require.ErrorContains(t, err, want)
-	}
-}
-
-// BenchmarkCandidates steps games whose slabs have the features of afterstates; allocs/op counts both ends.
-func BenchmarkCandidates(b *testing.B) {
-	p := start(b, func(c *server.Config) { c.Games, c.Features = games.All, bots.Features })
-	for _, name := range []string{"blockbattle", "tetrisduel"} {
-		b.Run(name, func(b *testing.B) {
-			g := candidates(b, dial(b, p.unix), name, 64)
-			actions := bytes.Repeat([]byte{0}, 2*g.Rows)
-			b.ReportAllocs()
-			for b.Loop() {
-				for r := range g.Rows {
-					copy(actions[2*r:], g.Field("candidate")[2*40*r:][:2])
-				}
-				require.NoError(b, g.Step(actions))
-			}
-			b.ReportMetric(float64(b.N)*float64(g.Rows)/b.Elapsed().Seconds(), "seat-steps/s")
-		})
-	}
-}
-
-// TestCandidatesAllocateNothing counts both ends of the connection.
-func TestCandidatesAllocateNothing(t *testing.T) {
-	c := dial(t, start(t, func(c *server.Config) { c.Games, c.Features = games.All, bots.Features }).unix)
-	for _, game := range games.All {
-		if bots.Features(game) == nil {
-			continue
-		}
-		allocatesNothing(t, quick(t, candidates(t, c, game.Name, 8)))
+		refused(t, wire.BadParams, want, err)
 	}
 }
 
@@ -144,8 +107,5 @@ func TestCandidatesAllocateNothing(t *testing.T) {
 func candidates(t testing.TB, c *client.Client, game string, n int) *client.Games {
 	t.Helper()
 	what := map[string]any{"most": 40, "of": "features"}
-	g, err := c.Open(game, map[string]any{"num_envs": n, "seed": 1, "autoreset": "SameStep", "candidates": what})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
-	return g
+	return startGames(t, c, game, map[string]any{"num_envs": n, "seed": 1, "autoreset": "SameStep", "candidates": what})
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"math/bits"
+	"maps"
 	"strings"
 	"testing"
 
@@ -25,7 +25,7 @@ import (
 type silent struct{}
 
 func (silent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	return new(first).Act(ctx, s, seat)
+	return first(ctx, s.Legal(seat, nil))
 }
 
 // real serves all games with all agents.
@@ -33,31 +33,33 @@ func real(workers int) func(c *server.Config) {
 	return func(c *server.Config) {
 		c.Games, c.Workers = append(games.All[:len(games.All):len(games.All)], toy.Pick, toy.Turns), workers
 		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-			if t.String() == "silent" {
-				return func(uint64) (env.Agent, error) { return silent{}, nil }, nil
-			}
 			f, err := bots.New(g, t)
 			return vec.AgentFactory(f), err
 		}
+		addAgent(c, "silent", func(uint64) (env.Agent, error) { return silent{}, nil })
 	}
 }
 
 // parts are games in several handles, in order.
 type parts []*client.Games
 
-// open opens n games in handles that begin with the given games.
+// openParts opens n games in handles that begin with the given games.
 func openParts(t *testing.T, p *place, game string, n int, options map[string]any, first ...int) (all parts) {
 	t.Helper()
 	first = append(first, n)
 	for k, start := range first[:len(first)-1] {
 		o := map[string]any{"num_envs": first[k+1] - start, "first": start, "seed": 3}
-		for key, v := range options {
-			o[key] = v
-		}
-		g, err := dial(t, p.unix).Open(game, o)
-		require.NoError(t, err)
-		all = append(all, g)
+		maps.Copy(o, options)
+		all = append(all, openGames(t, dial(t, p.unix), game, o))
 	}
+	return all
+}
+
+// startParts opens n games in one handle and resets them.
+func startParts(t *testing.T, p *place, game string, n int, options map[string]any) parts {
+	t.Helper()
+	all := openParts(t, p, game, n, options, 0)
+	require.NoError(t, all[0].Reset(nil))
 	return all
 }
 
@@ -79,26 +81,15 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told [][]byte) {
 			width, wide := len(masks)/g.Rows, len(globals)/g.Rows
 			var actions []byte
 			for r := range g.Rows {
-				mask := masks[r*width : (r+1)*width]
-				sum := fnv.New64a()
+				mask, sum := masks[r*width:(r+1)*width], fnv.New64a()
 				_, _ = sum.Write(append(bytes.Clone(mask), globals[r*wide:(r+1)*wide]...))
-				legal, a := 0, uint16(0)
-				for _, b := range mask {
-					legal += bits.OnesCount8(b)
-				}
-				if legal > 0 {
-					a = nth(mask, int((sum.Sum64()+uint64(step))%uint64(legal)))
-				}
-				actions = append(actions, u16(a)...)
+				actions = append(actions, u16(legalOf(mask, sum.Sum64()+uint64(step)))...)
 			}
 			require.NoError(t, g.Step(actions))
 			rewards = append(rewards, g.Field("reward")...)
-			ended := g.Field("terminated")
-			for i, b := range g.Field("truncated") {
-				ended[i] |= b
-			}
+			ended := or(g.Field("terminated"), g.Field("truncated"))
 			if disabled && bytes.Contains(ended, []byte{1}) {
-				require.NoError(t, g.Reset(map[string]any{"mask": bytes.Clone(ended)}))
+				require.NoError(t, g.Reset(map[string]any{"mask": ended}))
 			}
 		}
 		told = append(told, rewards)
@@ -110,9 +101,11 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told [][]byte) {
 }
 
 type saved struct {
-	Count int    `msgpack:"count"`
-	Head  []byte `msgpack:"head"`
-	Games []byte `msgpack:"games"`
+	Count      int      `msgpack:"count"`
+	Head       []byte   `msgpack:"head"`
+	Games      []byte   `msgpack:"games"`
+	Weights    []string `msgpack:"weights"`
+	Recordings []byte   `msgpack:"recordings"`
 }
 
 // checkpoint returns the head and the games, one by one.
@@ -120,8 +113,7 @@ func (p parts) checkpoint(t *testing.T) (head []byte, all [][]byte) {
 	t.Helper()
 	for _, g := range p {
 		for i := range g.NumEnvs {
-			var c saved
-			require.NoError(t, g.Call("checkpoint", &c, u32(uint32(i))))
+			c := result[saved](t, g, "checkpoint", u32(uint32(i)))
 			require.Equal(t, 1, c.Count)
 			head, all = c.Head, append(all, c.Games)
 		}
@@ -135,6 +127,14 @@ func (p parts) resume(t *testing.T, head []byte, all [][]byte) {
 		require.NoError(t, g.CallSlab("resume", nil, head, bytes.Join(all[:g.NumEnvs], nil)))
 		all = all[g.NumEnvs:]
 	}
+}
+
+// is wants games to be as a checkpoint says.
+func (p parts) is(t *testing.T, head []byte, all [][]byte) {
+	t.Helper()
+	now, same := p.checkpoint(t)
+	require.JSONEq(t, string(head), string(now))
+	require.Equal(t, all, same)
 }
 
 // opponentsOf gives an opponent to all seats but one. Several specs, separated by bars, are a mixture.
@@ -178,8 +178,7 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 					if spec != "" {
 						o["opponents"] = opponentsOf(game, spec)
 					}
-					a := openParts(t, here, game.Name, n, o, 0)
-					require.NoError(t, a[0].CallSlab("reset"))
+					a := startParts(t, here, game.Name, n, o)
 					a.play(t, 0, 15, mode == "Disabled")
 					head, all := a.checkpoint(t)
 					want := a.play(t, 15, 25, mode == "Disabled")
@@ -188,9 +187,7 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 						b := openParts(t, there, game.Name, n, o, cuts...)
 						b.resume(t, head, all)
 						require.Equal(t, want, b.play(t, 15, 25, mode == "Disabled"))
-						last, other := b.checkpoint(t)
-						require.JSONEq(t, string(again), string(last))
-						require.Equal(t, same, other)
+						b.is(t, again, same)
 					}
 				})
 			}
@@ -198,14 +195,10 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 	}
 }
 
-// rolled plays a rollout and returns its slabs and actions.
-func rolled(t *testing.T, g *client.Games, policy string) (out struct {
-	Slabs   []byte `msgpack:"slabs"`
-	Actions []byte `msgpack:"actions"`
-}) {
+// rolled plays a rollout.
+func rolled(t *testing.T, g *client.Games, policy string) rollout {
 	t.Helper()
-	require.NoError(t, g.Call("rollout", &out, 12, map[string]any{"policy": policy}))
-	return out
+	return result[rollout](t, g, "rollout", 12, map[string]any{"policy": policy})
 }
 
 // The policy of rollouts is part of a checkpoint, and so are opponents that have been replaced, until the episode ends.
@@ -220,25 +213,23 @@ func TestCheckpointHasPolicyAndOpponents(t *testing.T) {
 			if game == "wintetris:tick" {
 				o = map[string]any{}
 			}
-			a := openParts(t, p, game, 4, o, 0)
-			require.NoError(t, a[0].CallSlab("reset"))
+			a, b := startParts(t, p, game, 4, o), openParts(t, p, game, 4, o, 0)
 			rolled(t, a[0], policy)
 			if len(o) > 0 {
 				require.NoError(t, a[0].Call("set_opponents", nil, map[int]any{1: mixed("first", 1, "random", 2)}))
 			}
 			require.NoError(t, a[0].Call("rollout", nil, 1, map[string]any{"policy": policy, "keep": "last"}))
 			head, all := a.checkpoint(t)
-			b := openParts(t, p, game, 4, o, 0)
 			b.resume(t, head, all)
-			require.Equal(t, rolled(t, a[0], policy), rolled(t, b[0], policy), "%s %s", game, policy)
-			require.Equal(t, rolled(t, a[0], "random"), rolled(t, b[0], "random"), "%s %s", game, policy)
-			for range 8 { // until the opponents are replaced everywhere
-				require.Equal(t, rolled(t, a[0], policy), rolled(t, b[0], policy), "%s %s", game, policy)
+			for k := range 10 { // until the opponents are replaced everywhere
+				now := policy
+				if k == 1 {
+					now = "random"
+				}
+				require.Equal(t, rolled(t, a[0], now), rolled(t, b[0], now), "%s %s", game, policy)
 			}
 			b.resume(t, head, all) // into games that have a policy and opponents
-			again, same := b.checkpoint(t)
-			require.JSONEq(t, string(head), string(again))
-			require.Equal(t, all, same)
+			b.is(t, head, all)
 		}
 	}
 }
@@ -247,60 +238,40 @@ func TestCheckpointHasPolicyAndOpponents(t *testing.T) {
 func TestResumeInParts(t *testing.T) {
 	p := start(t, real(1))
 	o := map[string]any{"opponents": map[int]string{1: "random"}}
-	a := openParts(t, p, "blockbattle", 4, o, 0)
-	require.NoError(t, a[0].CallSlab("reset"))
+	a, b := startParts(t, p, "blockbattle", 4, o), openParts(t, p, "blockbattle", 4, o, 0)
 	a.play(t, 0, 6, false)
-	var whole saved
-	require.NoError(t, a[0].Call("checkpoint", &whole, nil))
+	whole := result[saved](t, a[0], "checkpoint", nil)
 	require.Equal(t, 4, whole.Count)
 	head, all := a.checkpoint(t)
 	require.Equal(t, bytes.Join(all, nil), whole.Games)
 
-	b := openParts(t, p, "blockbattle", 4, o, 0)
-	require.NoError(t, b[0].CallSlab("resume", u32(3, 1), head, bytes.Join([][]byte{all[3], all[1]}, nil)))
-	var none saved
-	require.Equal(t, wire.NeedsReset, code(t, b[0].Call("checkpoint", &none, nil)))
+	require.NoError(t, b[0].CallSlab("resume", u32(3, 1), head, append(all[3], all[1]...)))
+	require.Equal(t, wire.NeedsReset, code(t, b[0].Call("checkpoint", nil, nil)))
 	require.Equal(t, wire.NeedsReset, code(t, b[0].Step(make([]byte, 8))))
-	require.NoError(t, b[0].CallSlab("resume", u32(0, 2), head, bytes.Join([][]byte{all[0], all[2]}, nil)))
+	require.NoError(t, b[0].CallSlab("resume", u32(0, 2), head, append(all[0], all[2]...)))
 	require.Equal(t, a.play(t, 6, 20, false), b.play(t, 6, 20, false))
 
 	require.NoError(t, b[0].CallSlab("resume", []byte{}, head, []byte{}), "no game at all")
 }
 
-// Responses hold as many games as fit.
-func TestCheckpointComesInPages(t *testing.T) {
-	g := small(t, func(c *server.Config) { real(1)(c) }, 64<<10)
-	require.NoError(t, g.CallSlab("reset"))
-	var c saved
-	require.NoError(t, g.Call("checkpoint", &c, nil))
-	require.Greater(t, c.Count, 4)
-	require.Less(t, c.Count, g.NumEnvs)
-	require.Less(t, len(c.Games), 64<<10)
+// A page of a checkpoint also ends where memories are longer than expected.
+func TestCheckpointPagesOfLongMemories(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Limits.MaxReply = 64 << 10
+		addAgent(c, "forgetful", func(uint64) (env.Agent, error) { return &forgetful{actor{choose: first}}, nil })
+	})
+	g := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 50, "opponents": map[int]string{1: "forgetful"}})
+	c := result[saved](t, g, "checkpoint", nil)
+	require.Greater(t, c.Count, 10)
+	require.Less(t, c.Count, 22)
+	require.Greater(t, len(c.Games), 3000*c.Count)
+	require.Equal(t, 1, result[saved](t, g, "checkpoint", u32(uint32(c.Count))).Count)
 }
 
 // A forgetful is an agent with a long memory.
-type forgetful struct{ first }
+type forgetful struct{ actor }
 
 func (*forgetful) AppendMemory(dst []byte) ([]byte, error) {
 	return append(dst, make([]byte, 3000)...), nil
 }
 func (*forgetful) RestoreMemory([]byte) error { return nil }
-
-// A page also ends where memories are longer than expected.
-func TestCheckpointPagesOfLongMemories(t *testing.T) {
-	p := start(t, func(c *server.Config) {
-		c.Limits.MaxReply = 64 << 10
-		c.Agents = func(*env.Game, bots.Text) (vec.AgentFactory, error) {
-			return func(uint64) (env.Agent, error) { return &forgetful{}, nil }, nil
-		}
-	})
-	a := openParts(t, p, "toy:pick", 50, map[string]any{"opponents": map[int]string{1: "x"}}, 0)
-	require.NoError(t, a[0].CallSlab("reset"))
-	var c, rest saved
-	require.NoError(t, a[0].Call("checkpoint", &c, nil))
-	require.Greater(t, c.Count, 10)
-	require.Less(t, c.Count, 22)
-	require.Greater(t, len(c.Games), 3000*c.Count)
-	require.NoError(t, a[0].Call("checkpoint", &rest, u32(uint32(c.Count))))
-	require.Equal(t, 1, rest.Count)
-}

@@ -2,7 +2,9 @@ package server_test
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"blockyard/rpc/session/limits"
@@ -39,75 +41,63 @@ func featured(c *server.Config) {
 	}
 }
 
-type told struct {
-	Count    int    `msgpack:"count"`
-	Indptr   []byte `msgpack:"indptr"`
-	Actions  []byte `msgpack:"actions"`
-	Features []byte `msgpack:"features"`
-	Globals  []byte `msgpack:"globals"`
-	Reward   []byte `msgpack:"reward"`
-	Done     []byte `msgpack:"done"`
-}
-
 func TestFeatures(t *testing.T) {
 	c := dial(t, start(t, featured).unix)
-	var names struct {
+	type names struct {
 		Game     string   `msgpack:"game"`
 		Rules    int      `msgpack:"rules"`
 		Features []string `msgpack:"features"`
 		Own      int      `msgpack:"own"`
 	}
-	require.NoError(t, c.Call("feature_names", &names, "toy:pick"))
-	require.Equal(t, "toy", names.Game)
-	require.Equal(t, toy.Pick.GlobalNames, names.Features)
-	require.Equal(t, 1, names.Own)
-	g, err := c.Open("toy:pick", map[string]any{"num_envs": 5, "seed": 4, "reward": "score"})
-	require.NoError(t, err)
+	want := names{"toy", toy.Pick.Rules, toy.Pick.GlobalNames, 1}
+	require.Equal(t, want, result[names](t, c, "feature_names", "toy:pick"))
+	g := openGames(t, c, "toy:pick", map[string]any{"num_envs": 5, "seed": 4, "reward": "score"})
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("features", nil, nil)))
-	require.NoError(t, g.CallSlab("reset"))
+	require.NoError(t, g.Reset(nil))
 	var choose chooser
 	for range 9 {
 		stepped(t, g, &choose)
-		var a, b told
 		seed := map[string]any{"seed": 6}
-		require.NoError(t, g.Call("features", &a, u32(4, 0, 2), seed))
-		require.NoError(t, g.Call("afterstates", &b, u32(4, 0, 2), seed))
+		a := result[lists](t, g, "features", u32(4, 0, 2), seed)
+		b := result[lists](t, g, "afterstates", u32(4, 0, 2), seed)
 		for m, done := range b.Done {
 			if done == 1 { // nobody looks at the end of a game
 				clear(b.Globals[12*m : 12*(m+1)])
 			}
 		}
 		require.Equal(t, b.Globals, a.Features)
-		b.Globals, b.Features = nil, a.Features
+		b.Globals, b.Planes, b.Features = nil, nil, a.Features
 		require.Equal(t, b, a)
 	}
-	none, err := c.Open("toy:turns", nil)
-	require.NoError(t, err)
-	require.ErrorContains(t, none.Call("features", nil, nil), "toy:turns defines no features")
+	require.ErrorContains(t, openGames(t, c, "toy:turns", nil).Call("features", nil, nil), "toy:turns defines no features")
 	require.Equal(t, wire.BadParams, code(t, c.Call("feature_names", nil, "toy:turns")))
 	require.Equal(t, wire.UnknownGame, code(t, c.Call("feature_names", nil, "chess")))
 }
 
-func TestFeaturesComeInPages(t *testing.T) {
-	g := small(t, featured, 3000)
-	var a told
-	require.NoError(t, g.Call("features", &a, nil))
-	require.Positive(t, a.Count)
-	require.Less(t, a.Count, 200)
-}
-
-// small opens 200 games on a server whose answers are short.
-func small(t *testing.T, change func(*server.Config), reply int) *client.Games {
-	t.Helper()
-	g, err := dial(t, start(t, func(c *server.Config) {
-		if change != nil {
-			change(c)
+// Responses about many games hold as many of them as fit, of which each is as in the response about all.
+func TestResponsesComeInPages(t *testing.T) {
+	open := func(reply int) *client.Games {
+		p := start(t, func(c *server.Config) {
+			featured(c)
+			c.Limits.MaxReply = reply
+		})
+		return startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 1000, "seed": 1})
+	}
+	large, small, larger := open(limits.DefaultLimits().MaxReply), open(5_000), open(66_000)
+	for method, field := range map[string]string{"legal": "actions", "afterstates": "planes", "features": "features",
+		"observe": "planes", "observe_text": "texts", "snapshot": "states", "checkpoint": "games"} {
+		g := small
+		if method == "checkpoint" { // which leaves room for what agents remember
+			g = larger
 		}
-		c.Limits.MaxReply = limits.DefaultLimits().MaxReply>>13 + reply
-	}).unix).Open("toy:pick", map[string]any{"num_envs": 200})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
-	return g
+		all, page := result[map[string]any](t, large, method, nil), result[map[string]any](t, g, method, nil)
+		require.EqualValues(t, 1000, all["count"], method)
+		count, err := strconv.Atoi(fmt.Sprint(page["count"]))
+		require.NoError(t, err)
+		require.True(t, 4 < count && count < 1000, "%s: %d", method, count)
+		whole, part := fmt.Sprint(all[field]), fmt.Sprint(page[field])
+		require.Equal(t, whole[:len(part)-1], part[:len(part)-1], method)
+	}
 }
 
 type sight struct {
@@ -121,30 +111,23 @@ func TestObserve(t *testing.T) {
 	for _, mode := range []string{"NextStep", "Disabled"} {
 		g := opened(t, "toy:pick", map[string]any{"num_envs": 3, "seed": 4, "autoreset": mode})
 		require.Equal(t, wire.NeedsReset, code(t, g.Call("observe", nil, nil)))
-		require.NoError(t, g.CallSlab("reset"))
+		require.NoError(t, g.Reset(nil))
 		var choose chooser
 		for range 20 {
-			var all, some sight
-			require.NoError(t, g.Call("observe", &all, nil))
-			require.Equal(t, sight{3, g.Field("planes"), g.Field("globals")}, all)
-			require.NoError(t, g.Call("observe", &some, u32(2)))
-			require.Equal(t, sight{1, all.Planes[2*len(all.Planes)/3:], all.Globals[2*len(all.Globals)/3:]}, some)
+			all := sight{3, g.Field("planes"), g.Field("globals")}
+			require.Equal(t, all, result[sight](t, g, "observe", nil))
+			third := sight{1, all.Planes[2*len(all.Planes)/3:], all.Globals[2*len(all.Globals)/3:]}
+			require.Equal(t, third, result[sight](t, g, "observe", u32(2)))
 			if mode == "Disabled" && bytes.Contains(g.Field("terminated"), []byte{1}) {
 				break
 			}
 			stepped(t, g, &choose)
 		}
 	}
-	turns := opened(t, "toy:turns", map[string]any{"num_envs": 1, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, turns.CallSlab("reset"))
-	var all sight
-	require.NoError(t, turns.Call("observe", &all, nil))
+	turns := started(t, "toy:turns", map[string]any{"num_envs": 1, "opponents": map[int]string{1: "first"}})
+	all := result[sight](t, turns, "observe", nil)
 	require.Len(t, all.Globals, 3*4*toy.Turns.Globals(), "of every seat, whoever plays it")
 	row := 4 * toy.Turns.Globals()
 	require.Equal(t, turns.Field("globals"), slices.Concat(all.Globals[:row], all.Globals[2*row:]), "rows of seats 0 and 2")
 	require.Equal(t, wire.BadParams, code(t, turns.Call("observe", nil, u32(1))))
-	g := small(t, nil, 3000)
-	require.NoError(t, g.Call("observe", &all, nil))
-	require.Positive(t, all.Count)
-	require.Less(t, all.Count, 200)
 }

@@ -2,8 +2,6 @@ package server_test
 
 import (
 	"bytes"
-	"encoding/binary"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +11,9 @@ import (
 	"blockyard/rpc/wire"
 )
 
+// finals are the last observations of games that ended.
 type finals struct {
+	Ended     int    `msgpack:"ended"`
 	Envs      []byte `msgpack:"envs"`
 	Planes    []byte `msgpack:"planes"`
 	Globals   []byte `msgpack:"globals"`
@@ -24,42 +24,42 @@ type finals struct {
 	Opponents []byte `msgpack:"opponents"`
 }
 
+// fields returns the arrays of f.
+func (f *finals) fields() []*[]byte {
+	return []*[]byte{&f.Envs, &f.Planes, &f.Globals, &f.Mask, &f.Seat, &f.Scores, &f.Lengths, &f.Opponents}
+}
+
+// shared returns what memory that is shared for last observations has of them.
+func (f *finals) shared() map[string]string {
+	return map[string]string{"final_planes": string(f.Planes), "final_globals": string(f.Globals),
+		"final_mask": string(f.Mask), "final_seat": string(f.Seat), "final_opponent": string(f.Opponents)}
+}
+
 // TestFinal plays the same games under each autoreset mode: they end alike.
 func TestFinal(t *testing.T) {
 	ends := func(mode string) (all []finals) {
-		g := opened(t, "blockbattle", map[string]any{
+		g := started(t, "blockbattle", map[string]any{
 			"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score",
 		})
-		require.NoError(t, g.CallSlab("reset"))
-		none := bytes.Repeat([]byte{0xff}, 2*g.Rows)
-		over := make([]bool, 8)
+		over := make([]byte, 8)
 		for step := range 40 {
-			if mode == "Disabled" {
-				mask, some := make([]byte, 8), false
-				for i := range over {
-					if over[i] {
-						mask[i], over[i], some = 1, false, true
-					}
-				}
-				if some {
-					require.Equal(t, wire.NeedsReset, code(t, g.Step(none)))
-					require.NoError(t, g.CallSlab("reset", map[string]any{"mask": mask}))
-				}
+			if mode == "Disabled" && bytes.Contains(over, []byte{1}) {
+				require.Equal(t, wire.NeedsReset, code(t, g.Step(none(g.Rows))))
+				require.NoError(t, g.Reset(map[string]any{"mask": over}))
+				clear(over)
 			}
-			require.NoError(t, g.Step(none))
-			var f finals
-			require.NoError(t, g.Call("final", &f))
-			for k := 0; k < len(f.Envs); k += 4 {
-				over[binary.LittleEndian.Uint32(f.Envs[k:])] = true
-				length := binary.LittleEndian.Uint32(f.Lengths[k:])
-				require.Positive(t, length)
-				require.LessOrEqual(t, length, uint32(30))
-			}
-			if len(f.Envs) > 0 && len(all) == 0 {
-				require.EqualValues(t, step+1, binary.LittleEndian.Uint32(f.Lengths))
+			require.NoError(t, g.Step(none(g.Rows)))
+			f := result[finals](t, g, "final")
+			lengths := numbers[uint32](f.Lengths)
+			for k, i := range numbers[uint32](f.Envs) {
+				over[i] = 1
+				require.Positive(t, lengths[k])
+				require.LessOrEqual(t, lengths[k], uint32(30))
 			}
 			if len(f.Envs) > 0 {
-				all = append(all, f)
+				if all = append(all, f); len(all) == 1 {
+					require.EqualValues(t, step+1, lengths[0])
+				}
 			}
 		}
 		return all
@@ -67,7 +67,6 @@ func TestFinal(t *testing.T) {
 	next, same, disabled := ends("NextStep"), ends("SameStep"), ends("Disabled")
 	require.NotEmpty(t, next)
 	require.Equal(t, next[0], same[0])
-	require.Equal(t, next[0], disabled[0])
 	require.Equal(t, same, disabled, "both begin a new game without losing a step")
 }
 
@@ -78,43 +77,26 @@ func TestFinalInParts(t *testing.T) {
 	small := start(t, func(c *server.Config) { c.Limits.MaxReply = 64 << 10 })
 	for _, game := range []string{"toy:turns", "blockbattle"} {
 		for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
-			options := map[string]any{"num_envs": 2000, "autoreset": mode, "max_episode_steps": 1, "illegal": "random",
-				"packed": mode == "NextStep", "opponents": map[int]string{1: "first"}}
-			var whole finals
-			for _, p := range []*place{large, small} {
-				g, err := dial(t, p.unix).Open(game, options)
-				require.NoError(t, err)
-				require.NoError(t, g.CallSlab("reset"))
+			ended := func(p *place) caller {
+				g := startGames(t, dial(t, p.unix), game, map[string]any{"num_envs": 2000, "autoreset": mode,
+					"max_episode_steps": 1, "illegal": "random", "packed": mode == "NextStep", "opponents": map[int]string{1: "first"}})
 				require.NoError(t, g.Step(make([]byte, 2*g.Rows)))
-				if p == large {
-					require.NoError(t, g.Call("final", &whole))
-					require.Len(t, whole.Envs, 4*2000)
-					continue
-				}
-				parts, joined := 0, finals{}
-				for len(joined.Envs) < len(whole.Envs) {
-					var part struct {
-						finals `msgpack:",inline"`
-						Ended  int `msgpack:"ended"`
-					}
-					require.NoError(t, g.Call("final", &part, len(joined.Envs)/4))
-					require.Equal(t, 2000, part.Ended)
-					require.NotEmpty(t, part.Envs)
-					for _, v := range []struct{ all, more *[]byte }{
-						{&joined.Envs, &part.Envs}, {&joined.Planes, &part.Planes}, {&joined.Globals, &part.Globals},
-						{&joined.Mask, &part.Mask}, {&joined.Seat, &part.Seat}, {&joined.Scores, &part.Scores},
-						{&joined.Lengths, &part.Lengths}, {&joined.Opponents, &part.Opponents},
-					} {
-						*v.all = append(*v.all, *v.more...)
-					}
-					parts++
-				}
-				require.Equal(t, whole, joined, "%s %s", game, mode)
-				require.Greater(t, parts, 1)
-				var none finals
-				require.NoError(t, g.Call("final", &none, 2000))
-				require.Empty(t, none.Envs)
+				return g
 			}
+			whole, g := result[finals](t, ended(large), "final"), ended(small)
+			require.Len(t, whole.Envs, 4*2000)
+			parts, joined := 0, finals{Ended: 2000}
+			for ; len(joined.Envs) < len(whole.Envs); parts++ {
+				part := result[finals](t, g, "final", len(joined.Envs)/4)
+				require.Equal(t, 2000, part.Ended)
+				require.NotEmpty(t, part.Envs)
+				for k, more := range part.fields() {
+					*joined.fields()[k] = append(*joined.fields()[k], *more...)
+				}
+			}
+			require.Equal(t, whole, joined, "%s %s", game, mode)
+			require.Greater(t, parts, 1)
+			require.Empty(t, result[finals](t, g, "final", 2000).Envs)
 		}
 	}
 }
@@ -123,34 +105,30 @@ func TestFinalInParts(t *testing.T) {
 func TestFinalIsPushed(t *testing.T) {
 	small := start(t, func(c *server.Config) { c.Limits.MaxReply = 4 << 10 })
 	poor := start(t, func(c *server.Config) { c.Limits.MaxReplies = 1 })
+	options := map[string]any{"num_envs": 40, "autoreset": "SameStep", "seed": 1,
+		"illegal": "random", "opponents": map[int]string{1: "first"}}
 	for name, p := range map[string]*place{"all": start(t, nil), "some": small, "none": poor} {
 		t.Run(name, func(t *testing.T) {
+			g := startGames(t, dial(t, p.unix), "toy:pick", options) // to know where its fields are
 			conn := raw(t, p.unix)
 			from := msgpack.NewDecoder(conn)
-			ask := func(method string, params ...any) []any {
+			ask := func(method string, params ...any) any {
 				_, err := conn.Write(request(t, method, params...))
 				require.NoError(t, err)
 				answer, err := from.DecodeSlice()
 				require.NoError(t, err)
 				require.Len(t, answer, 4)
 				require.Nil(t, answer[2])
-				return answer
+				return answer[3]
 			}
 			ask("hello", map[string]any{"proto": []int{3, 0}})
-			opened := ask("open", "toy:pick", map[string]any{"num_envs": 40, "autoreset": "SameStep", "seed": 1,
-				"illegal": "random", "opponents": map[int]string{1: "first"}})[3].(map[string]any)
-			require.Equal(t, true, ask("push_final", 1)[3])
+			ask("open", "toy:pick", options)
+			require.Equal(t, true, ask("push_final", 1))
 			ask("reset", 1)
-			var terminated int64
-			for _, f := range opened["layout"].([]any) {
-				if f := f.(map[string]any); f["name"] == "terminated" {
-					terminated = number(t, f["off"])
-				}
-			}
 			ends := 0
 			for range 200 {
-				slab := ask("step", 1, make([]byte, 2*40))[3].([]byte)
-				ended := bytes.Count(slab[terminated:terminated+40], []byte{1})
+				g.Slab = ask("step", 1, make([]byte, 2*40)).([]byte)
+				ended := bytes.Count(g.Field("terminated"), []byte{1})
 				if ended == 0 {
 					continue
 				}
@@ -169,8 +147,7 @@ func TestFinalIsPushed(t *testing.T) {
 					require.Empty(t, got["envs"])
 					continue
 				}
-				want := ask("final", 1, 0)[3].(map[string]any)
-				require.Equal(t, want, got)
+				require.Equal(t, ask("final", 1, 0), any(got))
 				require.LessOrEqual(t, len(got["envs"].([]byte)), 4*ended)
 			}
 			require.Greater(t, ends, 10)
@@ -178,12 +155,4 @@ func TestFinalIsPushed(t *testing.T) {
 	}
 	g := opened(t, "toy:pick", map[string]any{"autoreset": "NextStep"})
 	require.ErrorContains(t, g.Call("push_final", nil), "the autoreset mode is NextStep, want SameStep")
-}
-
-func number(t *testing.T, v any) int64 {
-	t.Helper()
-	var n int64
-	_, err := fmt.Sscan(fmt.Sprint(v), &n)
-	require.NoError(t, err)
-	return n
 }

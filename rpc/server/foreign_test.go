@@ -25,8 +25,7 @@ func TestForgedHead(t *testing.T) {
 	})
 	proof := filepath.Join(t.TempDir(), "proof")
 	program := fmt.Sprintf("exec:sh -c 'touch %s; cat'", proof)
-	a := openParts(t, p, "blockbattle", 2, map[string]any{"opponents": map[int]any{1: mixed("random", 1, "first", 1)}}, 0)
-	require.NoError(t, a[0].CallSlab("reset"))
+	a := startParts(t, p, "blockbattle", 2, map[string]any{"opponents": map[int]any{1: mixed("random", 1, "first", 1)}})
 	a.play(t, 0, 4, false)
 	head, all := a.checkpoint(t)
 	games := bytes.Join(all, nil)
@@ -45,19 +44,12 @@ func TestForgedHead(t *testing.T) {
 	}
 	require.NoError(t, a[0].CallSlab("resume", nil, head, games), "nothing has changed")
 
-	own := filepath.Join(t.TempDir(), "w.json")
-	copyTuned(t, own)
+	own, tuned := filepath.Join(t.TempDir(), "w.json"), bots.Of(blockbattle.Game).Baseline
+	require.NoError(t, os.WriteFile(own, tuned.Format(tuned.Weights), 0o600))
 	text := "hand:weights=" + own
 	require.NoError(t, a[0].Call("set_opponents", nil, map[int]any{1: mixed("random", 1, text, 1)}))
 	named := bytes.Replace(head, []byte(`"first"`), []byte(fmt.Sprintf("%q", text)), 1)
 	require.NoError(t, a[0].CallSlab("resume", nil, named, games))
-	b := openParts(t, p, "blockbattle", 2, map[string]any{"opponents": map[int]any{1: "random"}}, 0)
-	require.NoError(t, b[0].CallSlab("reset"))
+	b := startParts(t, p, "blockbattle", 2, map[string]any{"opponents": map[int]any{1: "random"}})
 	require.Equal(t, wire.BadParams, code(t, b[0].CallSlab("resume", nil, named, games)), "of another environment")
-}
-
-// copyTuned writes the weights of Block Battle's baseline.
-func copyTuned(t *testing.T, path string) {
-	tuned := bots.Of(blockbattle.Game).Baseline
-	require.NoError(t, os.WriteFile(path, tuned.Format(tuned.Weights), 0o600))
 }

@@ -30,8 +30,9 @@ type subject struct {
 	policies []string
 }
 
-// FuzzStates restores states with bytes changed, of every game and variant and every number of seats: refused, or a
-// position that the server shows and counts, that its agents play in, and from which a client comes to the end.
+// FuzzStates restores states with bytes changed or missing, of every game and variant and every number of seats:
+// refused, or a position that the server shows and counts, that its agents play in, and from which a client comes to
+// the end.
 func FuzzStates(f *testing.F) {
 	other := relettered(f)
 	all := append(games.All[:len(games.All):len(games.All)], other)
@@ -51,12 +52,16 @@ func FuzzStates(f *testing.F) {
 		f.Add(uint8(which), uint8(3), []byte{0, 64, 1, 0, 90, 255})
 		f.Add(uint8(which), uint8(9), []byte{0, 80, 127, 1, 20, 2})
 	}
+	f.Add(uint8(0), uint8(3), []byte{40})
 	f.Fuzz(func(t *testing.T, which, position uint8, patch []byte) {
 		s := subjects[int(which)%len(subjects)]
 		b := patched(s.states[int(position)%len(s.states)], patch)
+		if len(patch)%3 == 1 { // and now and then a length
+			b = b[:min(len(b), int(patch[len(patch)-1]))]
+		}
 		if err := s.CallSlab("restore", nil, b); err != nil {
 			require.Contains(t, []int{wire.BadState, wire.BadParams}, code(t, err), err)
-			require.NoError(t, s.CallSlab("reset"), "the handle works on")
+			require.NoError(t, s.Reset(nil), "the handle works on")
 			return
 		}
 		for _, method := range []string{"legal", "afterstates", "features", "observe", "observe_text", "snapshot"} {
@@ -97,25 +102,19 @@ func relettered(t testing.TB) *env.Game {
 // visited opens a game and notes positions from its begin to its end.
 func visited(t testing.TB, c *client.Client, g *env.Game, seats int) *subject {
 	t.Helper()
-	opened, err := c.Open(g.Name, map[string]any{"num_envs": 1, "seats": seats, "autoreset": "Disabled", "seed": 5})
-	require.NoError(t, err)
-	s := &subject{Games: opened, game: g}
+	s := &subject{game: g, Games: startGames(t, c, g.Name,
+		map[string]any{"num_envs": 1, "seats": seats, "autoreset": "Disabled", "seed": 5})}
 	for _, policy := range []string{"hand", "learned"} {
 		if slices.Contains(bots.Names(g), policy) && (policy == "hand" || bots.Features(g) != nil) {
 			s.policies = append(s.policies, policy)
 		}
 	}
-	require.NoError(t, s.CallSlab("reset"))
 	var choose chooser
-	actions := make([]byte, 2*s.Rows)
 	for n := 0; s.Field("terminated")[0] == 0 && n < 400; n++ {
 		if n%5 == 0 {
-			var kept states
-			require.NoError(t, s.Call("snapshot", &kept, nil))
-			s.states = append(s.states, kept.States)
+			s.states = append(s.states, result[states](t, s, "snapshot", nil).States)
 		}
-		choose.choose(s.Field("mask"), s.Rows, actions)
-		require.NoError(t, s.Step(actions))
+		stepped(t, s.Games, &choose)
 	}
 	return s
 }
@@ -132,10 +131,8 @@ func patched(b, patch []byte) []byte {
 // toTheEnd plays legal actions until the episode ends.
 func toTheEnd(t *testing.T, s *subject) {
 	var choose chooser
-	actions := make([]byte, 2*s.Rows)
 	for range longest {
-		choose.choose(s.Field("mask"), s.Rows, actions)
-		if err := s.Step(actions); err != nil { // the state of a game that is over
+		if err := s.Step(choose.of(s.Games)); err != nil { // the state of a game that is over
 			require.Equal(t, wire.NeedsReset, code(t, err), err)
 			return
 		}

@@ -5,12 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"github.com/vmihailenco/msgpack/v5"
@@ -28,18 +26,15 @@ type exchange struct {
 	params []any
 }
 
-func u16(v ...uint16) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint16(b, x)
-	}
-	return b
-}
+func u16(v ...uint16) []byte  { return little(v) }
+func u32(v ...uint32) []byte  { return little(v) }
+func f32(v ...float32) []byte { return little(v) }
 
-func u32(v ...uint32) []byte {
-	var b []byte
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, x)
+// little is little-endian numbers; nil if there are none.
+func little(v any) []byte {
+	b, err := binary.Append(nil, binary.LittleEndian, v)
+	if err != nil {
+		panic(err)
 	}
 	return b
 }
@@ -84,10 +79,7 @@ func exchanges(state []byte, c saved) []exchange {
 // record plays the exchanges and returns the bytes both ways.
 func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 	p := start(t, func(c *server.Config) { c.Version, c.Games, c.Workers = "0.1.0", []*env.Game{toy.Pick, toy.Turns}, 2 })
-	conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:"))
-	require.NoError(t, err)
-	defer conn.Close()
-	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
+	conn := raw(t, p.unix)
 	for i, e := range all {
 		b, err := wire.AppendRequest(nil, uint32(i+1), e.method, e.params...)
 		require.NoError(t, err)
@@ -140,25 +132,16 @@ func dump(mark string, b []byte) string {
 	var out strings.Builder
 	for at := 0; at < len(b); at += 24 {
 		row := b[at:min(at+24, len(b))]
-		text := bytes.Map(func(r rune) rune {
-			if r < 32 || r > 126 {
-				return '.'
+		text := bytes.Clone(row)
+		for k, c := range text {
+			if c < 32 || c > 126 {
+				text[k] = '.'
 			}
-			return r
-		}, latin(row))
+		}
 		fmt.Fprintf(&out, "%s %-71s  %s\n", mark, fmt.Sprintf("% x", row), text)
 		mark = " "
 	}
 	return out.String()
-}
-
-// latin makes every byte a character of its own.
-func latin(b []byte) []byte {
-	var out []byte
-	for _, c := range b {
-		out = append(out, min(c, 127))
-	}
-	return out
 }
 
 // TestGoldenBytes holds the server to the recorded bytes, and PROTOCOL.md to the same.
@@ -188,16 +171,9 @@ func TestGoldenBytes(t *testing.T) {
 
 // captureState fetches the state that the session restores and the checkpoint that it resumes.
 func captureState(t *testing.T) (state []byte, c saved) {
-	p := start(t, nil)
-	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset", map[string]any{"seed": 7}))
-	var out struct {
-		States []byte `msgpack:"states"`
-	}
-	require.NoError(t, g.Call("snapshot", &out, u32(0)))
-	require.NoError(t, g.Call("checkpoint", &c, u32(0)))
-	return out.States, c
+	g := opened(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
+	require.NoError(t, g.Reset(map[string]any{"seed": 7}))
+	return result[states](t, g, "snapshot", u32(0)).States, result[saved](t, g, "checkpoint", u32(0))
 }
 
 func updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }

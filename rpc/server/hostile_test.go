@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"io"
@@ -18,19 +19,27 @@ import (
 
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
+	"blockyard/rpc/wire/client"
 )
 
 // hangs is how long a test waits for what must come: longer than any machine takes.
 const hangs = 2 * time.Minute
 
-// raw is a connection without a client around it.
-func raw(t testing.TB, address string) net.Conn {
+// connect opens a connection, which the caller closes.
+func connect(t testing.TB, address string) net.Conn {
 	t.Helper()
 	network, rest, _ := strings.Cut(address, ":")
 	conn, err := net.Dial(network, rest)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
 	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
+	return conn
+}
+
+// raw is a connection without a client around it.
+func raw(t testing.TB, address string) net.Conn {
+	t.Helper()
+	conn := connect(t, address)
+	t.Cleanup(func() { _ = conn.Close() })
 	return conn
 }
 
@@ -56,19 +65,12 @@ func asks(t *testing.T, conn net.Conn, request []byte) int {
 // answer reads one answer and returns the code of its error.
 func answer(t *testing.T, conn net.Conn) int {
 	t.Helper()
-	b := readMessage(t, conn)
-	if b[7] == 0xc0 {
+	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(readMessage(t, conn))), nil)
+	require.NoError(t, err)
+	if failure == nil {
 		return 0
 	}
-	_, code, ok := bytes.Cut(b, []byte("\xa4code"))
-	require.True(t, ok, "% x", b)
-	switch code[0] {
-	case 0xcd:
-		return int(code[1])<<8 | int(code[2])
-	case 0xcc:
-		return int(code[1])
-	}
-	return int(code[0])
+	return failure.Code
 }
 
 // What is in use: goroutines, open files, bytes of the heap.
@@ -96,17 +98,37 @@ func settled(t testing.TB, before use) {
 	t.Fatalf("left behind: %+v, before %+v\n%s", now, before, stacks[:runtime.Stack(stacks, true)])
 }
 
+// unharmed begins to watch a server. The function that it returns wants that the server goes on, has needed little
+// memory and logged no panic, and that nothing is left in use.
+func unharmed(t *testing.T, p *place) (check func()) {
+	before, high := inUse(t), peak()
+	return func() {
+		t.Helper()
+		c := dial(t, p.tcp)
+		require.Less(t, high(), int64(memoryLimit))
+		settled(t, use{before.goroutines + 2, before.files + 2}) // this client is connected
+		require.Zero(t, p.Buffered(), "bytes still counted")
+		require.NotContains(t, p.logged(), "panic")
+		nothingOpen(t, c)
+	}
+}
+
+// nothingOpen wants that only this client is connected and that nothing of others is left.
+func nothingOpen(t *testing.T, c *client.Client) {
+	t.Helper()
+	now := result[stats](t, c, "stats")
+	require.Equal(t, 1, now.Sessions)
+	require.Zero(t, int64(now.Handles+now.Envs)+now.Memory)
+}
+
 // peak begins to measure the memory in use; the function that it returns ends that, and returns the most so far. What the
 // collector has not got round to does not count: that hangs on the machine.
-func peak() (stop func() uint64) {
-	done, most := make(chan struct{}), make(chan uint64)
+func peak() (stop func() int64) {
+	done, most := make(chan struct{}), make(chan int64)
 	go func() {
-		var high uint64
+		var high int64
 		for {
-			var m runtime.MemStats
-			runtime.GC()
-			runtime.ReadMemStats(&m)
-			high = max(high, m.HeapAlloc)
+			high = max(high, heap())
 			select {
 			case <-done:
 				most <- high
@@ -115,7 +137,7 @@ func peak() (stop func() uint64) {
 			}
 		}
 	}()
-	return func() uint64 { close(done); return <-most }
+	return func() int64 { close(done); return <-most }
 }
 
 // often is how many times hostile things are tried, a fifth under -short.
@@ -141,11 +163,11 @@ var bombs = map[string][]byte{
 
 func TestBombs(t *testing.T) {
 	p := start(t, nil)
-	before, high := inUse(t), peak()
+	check := unharmed(t, p)
 	for _, method := range []string{"hello", "open", "restore", "step", "ping", "nothing"} {
 		for name, bomb := range bombs {
 			for _, greeted := range []bool{false, true} {
-				conn := raw(t, p.unix)
+				conn := connect(t, p.unix)
 				if greeted {
 					require.Zero(t, asks(t, conn, hello(t)))
 				}
@@ -162,16 +184,14 @@ func TestBombs(t *testing.T) {
 			}
 		}
 	}
-	require.NoError(t, dial(t, p.tcp).Call("ping", nil))
-	require.Less(t, high(), uint64(memoryLimit))
-	settled(t, use{before.goroutines + 2, before.files + 2}) // the client above is still connected
+	check()
 }
 
 // TestManyLargeRequests has every session send as much as it may at once, and stop before
 // the end.
 func TestManyLargeRequests(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
-	before, high := inUse(t), peak()
+	check := unharmed(t, p)
 	var conns []net.Conn
 	chunk := make([]byte, 1<<20)
 	for range 30 {
@@ -186,20 +206,19 @@ func TestManyLargeRequests(t *testing.T) {
 			_, _ = conn.Write(chunk) // some are refused by now
 		}
 	}
-	require.NoError(t, dial(t, p.unix).Call("ping", nil))
-	for _, conn := range conns {
+	meanwhile := dial(t, p.unix)
+	require.NoError(t, meanwhile.Call("ping", nil))
+	for _, conn := range append(conns, meanwhile.Conn()) {
 		require.NoError(t, conn.Close())
 	}
-	require.Less(t, high(), uint64(memoryLimit))
-	settled(t, use{before.goroutines + 2, before.files + 2})
-	require.Zero(t, p.Buffered(), "bytes still counted")
+	check()
 }
 
 // TestRandomFrames sends noise, and requests with some bytes changed or cut off.
 func TestRandomFrames(t *testing.T) {
 	frames := often(10_000)
 	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
-	before, high := inUse(t), peak()
+	check := unharmed(t, p)
 	seeds := [][]byte{
 		hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}}),
 		request(t, "open", "blockbattle", map[string]any{"num_envs": 2, "autoreset": "SameStep"}),
@@ -215,22 +234,15 @@ func TestRandomFrames(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	for worker := range 4 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			r := rand.New(rand.NewPCG(11, uint64(worker)))
 			for sent := 0; sent < frames/4; {
 				sent += noise(p, r, seeds)
 			}
-		}()
+		})
 	}
 	wg.Wait()
-	c := dial(t, p.unix)
-	require.NoError(t, c.Call("ping", nil))
-	require.Less(t, high(), uint64(memoryLimit))
-	require.NotContains(t, p.logged(), "panic")
-	require.NoError(t, c.Close())
-	settled(t, before)
+	check()
 }
 
 // noise sends up to 40 frames over one connection and returns how many.
@@ -272,7 +284,7 @@ func noise(p *place, r *rand.Rand, seeds [][]byte) int {
 // TestKilledClients vanish at every moment of a session.
 func TestKilledClients(t *testing.T) {
 	p := start(t, nil)
-	before, high := inUse(t), peak()
+	before, check := inUse(t), unharmed(t, p)
 	script := bytes.Join([][]byte{
 		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
 		request(t, "reset", 1), request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}),
@@ -281,9 +293,7 @@ func TestKilledClients(t *testing.T) {
 	}, nil)
 	r := rand.New(rand.NewPCG(5, 6))
 	for i := range often(1000) {
-		network, rest, _ := strings.Cut([]string{p.unix, p.tcp}[i%2], ":")
-		conn, err := net.Dial(network, rest)
-		require.NoError(t, err)
+		conn := connect(t, []string{p.unix, p.tcp}[i%2])
 		if c, ok := conn.(*net.TCPConn); ok && i%3 == 0 {
 			require.NoError(t, c.SetLinger(0)) // a reset instead of an end
 		}
@@ -296,19 +306,7 @@ func TestKilledClients(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-	require.Less(t, high(), uint64(memoryLimit))
-	settled(t, before)
-	c := dial(t, p.unix)
-	var stats struct {
-		Sessions int `msgpack:"sessions"`
-		Handles  int `msgpack:"handles"`
-		Envs     int `msgpack:"envs"`
-		Memory   int `msgpack:"memory"`
-	}
-	require.NoError(t, c.Call("stats", &stats))
-	require.Equal(t, 1, stats.Sessions)
-	require.Zero(t, stats.Handles+stats.Envs+stats.Memory)
-	require.NotContains(t, p.logged(), "panic")
+	check()
 }
 
 // TestSlowClients neither finish a request, nor say hello, nor take an answer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"testing"
 	"time"
 
@@ -18,32 +19,55 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// limited asserts that err is about this limit and tells its value and how to raise it.
-func limited(t *testing.T, err error, code int, limit string, value any) {
+// exceeded asserts that err is about this limit and tells its value.
+func exceeded(t *testing.T, err error, code int, limit string, value any) *wire.Error {
 	t.Helper()
 	var refusal *wire.Error
 	require.ErrorAs(t, err, &refusal)
 	require.Equal(t, code, refusal.Code, refusal.Msg)
 	require.Equal(t, limit, refusal.Data["limit"])
 	require.EqualValues(t, value, refusal.Data["value"])
+	return refusal
+}
+
+// limited asserts that err is about this limit and tells its value and how to raise it.
+func limited(t *testing.T, err error, code int, limit string, value any) *wire.Error {
+	t.Helper()
+	refusal := exceeded(t, err, code, limit, value)
 	require.Contains(t, refusal.Msg, limit)
-	if code != wire.TooLarge {
-		require.Contains(t, refusal.Msg, "--max-")
+	require.Contains(t, refusal.Msg, "--max-")
+	return refusal
+}
+
+// As many clients as there may be sessions come at the same moment: all are admitted, and no other one.
+func TestSessionLimit(t *testing.T) {
+	const most = 48
+	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = most })
+	var all sync.WaitGroup
+	failed, clients := make([]error, most), make([]*client.Client, most)
+	for k := range clients {
+		all.Go(func() { clients[k], failed[k] = client.Dial(context.Background(), p.tcp, "", nil) })
+	}
+	all.Wait()
+	require.NoError(t, errors.Join(failed...))
+	for _, address := range []string{p.unix, p.tcp} {
+		_, err := client.Dial(context.Background(), address, "", nil)
+		limited(t, err, wire.Limit, "max_sessions", most)
+	}
+	for _, c := range clients {
+		require.NoError(t, c.Call("ping", nil))
+		require.NoError(t, c.Close())
+		require.Eventually(t, func() bool {
+			c, err := client.Dial(context.Background(), p.unix, "", nil)
+			return err == nil && c.Close() == nil
+		}, hangs, time.Millisecond, "a place is free again")
 	}
 }
 
-func TestSessionLimit(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Limits.MaxSessions = 2 })
-	a, _ := dial(t, p.unix), dial(t, p.tcp)
-	for _, address := range []string{p.unix, p.tcp} {
-		_, err := client.Dial(context.Background(), address, "", nil)
-		limited(t, err, wire.Limit, "max_sessions", 2)
-	}
-	require.NoError(t, a.Close())
-	require.Eventually(t, func() bool {
-		c, err := client.Dial(context.Background(), p.unix, "", nil)
-		return err == nil && c.Close() == nil
-	}, hangs, 10*time.Millisecond, "a place is free again")
+// open opens n games.
+func open(c *client.Client, game string, n int) error {
+	_, err := c.Open(game, map[string]any{"num_envs": n})
+	return err
 }
 
 func TestOpenLimits(t *testing.T) {
@@ -52,10 +76,6 @@ func TestOpenLimits(t *testing.T) {
 		c.Limits.MaxEnvs, c.Limits.MaxMemory, c.Limits.MaxHandles = 100, 190_000, 3
 	})
 	c, other := dial(t, p.unix), dial(t, p.unix)
-	open := func(c *client.Client, game string, n int) error {
-		_, err := c.Open(game, map[string]any{"num_envs": n})
-		return err
-	}
 	require.NoError(t, open(other, "toy:pick", 60))
 	limited(t, open(c, "toy:pick", 101), wire.Limit, "max_envs", 100)
 	limited(t, open(c, "toy:pick", 41), wire.Limit, "max_envs", 100)
@@ -83,20 +103,10 @@ func TestMessageLimits(t *testing.T) {
 	too("ping", make([]byte, 8<<20)) // the server does not read it to its end
 	too("step", 1, make([]byte, 70_000))
 	too("restore", 1, nil, make([]byte, 200_000))
-	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 200})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
+	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": 200})
 	require.Equal(t, wire.BadParams, code(t, g.Step(make([]byte, 8*400))), "a wrong dtype is answered, not cut off")
 	require.Equal(t, wire.BadParams, code(t, g.Step(make([]byte, 799))))
 	limited(t, g.Call("rollout", nil, 2), wire.Limit, "max_reply", 64<<10)
-	var some struct {
-		Count int `msgpack:"count"`
-	}
-	require.NoError(t, g.Call("afterstates", &some, nil))
-	require.Greater(t, some.Count, 0)
-	require.Less(t, some.Count, 200, "only as many games as fit")
-	require.NoError(t, g.Call("snapshot", &some, nil))
-	require.Less(t, some.Count, 200)
 }
 
 // held opens games in which a step lasts until the gate opens, and asks for such a step.
@@ -127,14 +137,8 @@ func TestInflightLimit(t *testing.T) {
 
 func TestBusyAnswersSayWhen(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxReplies = 1000; c.Limits.MaxReply = 64 << 10 })
-	g, err := dial(t, p.unix).Open("blockbattle", nil)
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
-	err = g.Call("afterstates", nil, nil)
-	limited(t, err, wire.Busy, "max_replies", 1000)
-	var refusal *wire.Error
-	require.True(t, errors.As(err, &refusal))
-	require.Positive(t, refusal.RetryMS)
+	err := startGames(t, dial(t, p.unix), "blockbattle", nil).Call("afterstates", nil, nil)
+	require.Positive(t, limited(t, err, wire.Busy, "max_replies", 1000).RetryMS)
 }
 
 func TestToken(t *testing.T) {

@@ -33,12 +33,21 @@ type fetched struct {
 	Interrupted int    `msgpack:"interrupted"`
 }
 
-func fetch(t testing.TB, g *client.Games, options map[string]any) (out fetched) {
+func fetch(t testing.TB, g *client.Games, options ...any) fetched {
 	t.Helper()
-	require.NoError(t, g.Call("records", &out, options))
-	require.Equal(t, out.Count, bytes.Count(out.Lines, []byte("\n")))
+	out := result[fetched](t, g, "records", options...)
+	require.Len(t, linesOf(out.Lines), out.Count)
 	return out
 }
+
+// recordAll records every episode, and resets the games.
+func recordAll(t testing.TB, g *client.Games) {
+	t.Helper()
+	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1}))
+	require.NoError(t, g.Reset(nil))
+}
+
+func linesOf(b []byte) []string { return slices.Collect(strings.Lines(string(b))) }
 
 // stopRecording fetches everything that is left.
 func stopRecording(t testing.TB, g *client.Games) (lines []byte, last fetched) {
@@ -84,24 +93,26 @@ func TestRecordEveryEpisode(t *testing.T) {
 			t.Run(game.Name+"/"+name, func(t *testing.T) {
 				options["num_envs"], options["seed"], options["first"] = 6, 5, 40
 				g, plain := opened(t, game.Name, options), opened(t, game.Name, options)
-				require.NoError(t, g.Call("record", nil, map[string]any{"every": 1}))
+				given, _ := options["opponents"].(map[int]string)
+				who, names := slices.Repeat([]string{"policy"}, game.MinSeats), map[int]string{}
+				for seat := range who {
+					if spec, ok := given[seat]; ok {
+						who[seat] = spec
+					} else if name == "acting" {
+						who[seat] = fmt.Sprint("me ", seat)
+						names[seat] = who[seat]
+					}
+				}
+				require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "players": names}))
 				ended := 0
-				for k := range 40 {
-					restart := map[string]any{}
-					if k == 0 {
-						restart["seed"] = 9
+				for k, restart := range []map[string]any{{"seed": 9}, {}} {
+					require.NoError(t, g.Reset(restart))
+					require.NoError(t, plain.Reset(restart))
+					for range 20 {
+						some := result[rollout](t, g, "rollout", 10)
+						require.Equal(t, result[rollout](t, plain, "rollout", 10), some, "recording changes nothing, %d", k)
+						ended += endsIn(g, some.Slabs)
 					}
-					if k%20 == 0 {
-						require.NoError(t, g.CallSlab("reset", restart))
-						require.NoError(t, plain.CallSlab("reset", restart))
-					}
-					var some, other struct {
-						Slabs []byte `msgpack:"slabs"`
-					}
-					require.NoError(t, g.Call("rollout", &some, 10))
-					require.NoError(t, plain.Call("rollout", &other, 10))
-					require.Equal(t, other.Slabs, some.Slabs, "recording changes nothing")
-					ended += endsIn(t, g, some.Slabs)
 				}
 				lines, last := stopRecording(t, g)
 				all := recordsIn(t, lines, game)
@@ -116,16 +127,8 @@ func TestRecordEveryEpisode(t *testing.T) {
 					i, err := strconv.Atoi(rec.Meta["env"])
 					require.NoError(t, err)
 					require.True(t, i >= 40 && i < 46)
-					who := slices.Repeat([]string{"policy"}, rec.Seats)
-					if given, ok := options["opponents"].(map[int]string); ok {
-						for seat, spec := range given {
-							who[seat] = spec
-						}
-					}
 					require.Equal(t, who, rec.Agents)
-					if name == "truncated" && len(rec.Choices) < 5 {
-						require.False(t, rec.Stopped)
-					}
+					require.False(t, rec.Stopped && name == "truncated" && len(rec.Choices) < 5)
 				}
 			})
 		}
@@ -133,119 +136,77 @@ func TestRecordEveryEpisode(t *testing.T) {
 }
 
 // endsIn counts the episodes that end in the slabs of a rollout.
-func endsIn(t testing.TB, g *client.Games, slabs []byte) (ended int) {
-	kept := g.Slab
-	defer func() { g.Slab = kept }()
-	for ; len(slabs) > 0; slabs = slabs[len(kept):] {
-		g.Slab = slabs[:len(kept)]
-		for i, over := range g.Field("terminated") {
-			ended += int(over | g.Field("truncated")[i])
-		}
+func endsIn(g *client.Games, slabs []byte) (ended int) {
+	for slab := range slices.Chunk(slabs, g.Len) {
+		at := client.Games{Layout: g.Layout, Len: g.Len, Slab: slab}
+		ended += bytes.Count(or(at.Field("terminated"), at.Field("truncated")), []byte{1})
 	}
 	return ended
-}
-
-// One in so many episodes is recorded, the same ones however the games are split.
-func TestRecordSample(t *testing.T) {
-	play := func(first, games int) (lines []string) {
-		g := opened(t, "toy:pick", map[string]any{"num_envs": games, "first": first, "seed": 3})
-		require.NoError(t, g.Call("record", nil, map[string]any{"every": 10, "players": map[int]string{1: "me", 0: "you"}}))
-		require.NoError(t, g.CallSlab("reset"))
-		for range 30 {
-			require.NoError(t, g.Call("rollout", nil, 10, map[string]any{"keep": "last"}))
-			lines = append(lines, strings.Split(string(fetch(t, g, nil).Lines), "\n")...)
-		}
-		return slices.DeleteFunc(lines, func(l string) bool { return l == "" })
-	}
-	whole, parts := play(0, 25), append(play(0, 11), play(11, 14)...)
-	require.Equal(t, slices.Sorted(slices.Values(whole)), slices.Sorted(slices.Values(parts)))
-	for _, rec := range recordsIn(t, []byte(strings.Join(whole, "\n")), toy.Pick) {
-		i, _ := strconv.Atoi(rec.Meta["env"])
-		episode, _ := strconv.Atoi(rec.Meta["episode"])
-		require.Zero(t, (i+episode)%10)
-		require.Equal(t, []string{"you", "me"}, rec.Agents)
-	}
-	require.Greater(t, len(whole), 40)
 }
 
 // Chosen games only, and opponents that change by the episode.
 func TestRecordChosenGames(t *testing.T) {
 	g := opened(t, "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}, "autoreset": "Disabled"})
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "games": u32(3, 1)}))
-	require.NoError(t, g.CallSlab("reset"))
+	require.NoError(t, g.Reset(nil))
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "second"}), "the episode in progress keeps its opponent")
-	for range 2 {
-		require.NoError(t, g.Call("rollout", nil, 14, map[string]any{"keep": "last"}))
-	}
+	roll(t, g, 14)
+	roll(t, g, 14)
 	lines, _ := stopRecording(t, g)
 	var who []string
 	for _, rec := range recordsIn(t, lines, toy.Pick) {
 		require.Contains(t, []string{"1", "3"}, rec.Meta["env"])
 		who = append(who, rec.Meta["episode"]+rec.Agents[1])
 	}
-	require.Contains(t, who, "0first")
-	require.Contains(t, who, "1second")
+	require.Subset(t, who, []string{"0first", "1second"})
 	require.NotContains(t, who, "1first")
 }
 
 // What interrupts an episode leaves it out and is counted.
 func TestRecordInterrupted(t *testing.T) {
-	g := opened(t, "blockbattle", map[string]any{"num_envs": 2})
-	require.NoError(t, g.CallSlab("reset"))
-	require.NoError(t, g.Call("rollout", nil, 3))
+	g := started(t, "blockbattle", map[string]any{"num_envs": 2})
+	roll(t, g, 3)
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1}))
-	require.NoError(t, g.Call("rollout", nil, 3))
-	require.NoError(t, g.CallSlab("reset"))
-	require.NoError(t, g.Call("rollout", nil, 3))
+	roll(t, g, 3)
+	require.NoError(t, g.Reset(nil))
+	roll(t, g, 3)
 	require.NoError(t, g.CallSlab("clone", u32(0), u32(1)))
-	require.NoError(t, g.CallSlab("reset"))
-	out := fetch(t, g, nil)
-	require.True(t, out.Recording)
-	require.Equal(t, 2, out.Interrupted, "the episode under way when recording began does not count")
-	require.Zero(t, out.Count)
+	require.NoError(t, g.Reset(nil))
+	want := fetched{Lines: []byte{}, Recording: true, Interrupted: 2} // the episode under way when recording began does not count
+	require.Equal(t, want, fetch(t, g))
+}
+
+// heap is how much memory is in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // A client that never fetches costs no more memory than it asked for: the oldest records go, and it is told.
 func TestRecordMemory(t *testing.T) {
-	p := start(t, nil)
-	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 64})
-	require.NoError(t, err)
-	var before, during, after struct {
-		Memory int64 `msgpack:"memory"`
-	}
-	require.NoError(t, g.Client().Call("stats", &before))
-	const memory = 64 << 10
-	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": memory}))
-	require.NoError(t, g.Client().Call("stats", &during))
-	require.Equal(t, before.Memory+memory+17*64, during.Memory, "counted from the start")
-	require.NoError(t, g.CallSlab("reset"))
-	roll := func() { require.NoError(t, g.Call("rollout", nil, 2_000, map[string]any{"keep": "last"})) }
-	roll()
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	heap := m.HeapAlloc
-	roll()
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	require.Less(t, int64(m.HeapAlloc)-int64(heap), int64(1<<20))
+	g := opened(t, "toy:pick", map[string]any{"num_envs": 64})
+	c, before := g.Client(), memory(t, g.Client())
+	const most = 64 << 10
+	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": most}))
+	require.Equal(t, before+most+17*64, memory(t, c), "counted from the start")
+	require.NoError(t, g.Reset(nil))
+	roll(t, g, 2_000)
+	used := heap()
+	roll(t, g, 2_000)
+	require.Less(t, heap()-used, int64(1<<20))
 	lines, last := stopRecording(t, g)
 	all := recordsIn(t, lines, toy.Pick)
-	require.LessOrEqual(t, len(lines), memory)
+	require.LessOrEqual(t, len(lines), most)
 	require.Greater(t, len(all), 50)
 	require.Greater(t, last.Dropped, 10_000)
 	require.Equal(t, last.Finished, len(all)+last.Dropped)
-	newest, _ := strconv.Atoi(all[len(all)-1].Meta["episode"])
-	oldest, _ := strconv.Atoi(all[0].Meta["episode"])
-	require.Less(t, newest-oldest, 40, "the newest are kept")
-	require.NoError(t, g.Client().Call("stats", &after))
-	require.Equal(t, before.Memory, after.Memory, "freed at the end")
+	require.Equal(t, before, memory(t, c), "freed at the end")
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 30}))
-	require.NoError(t, g.Client().Call("stats", &during))
-	require.Equal(t, before.Memory+8<<20+3*4<<10+17*64, during.Memory, "by default")
-	require.NoError(t, g.Client().Call("close", nil, g.H))
-	require.NoError(t, g.Client().Call("stats", &after))
-	require.Zero(t, after.Memory, "freed with the handle")
+	require.Equal(t, before+8<<20+3*4<<10+17*64, memory(t, c), "by default")
+	require.NoError(t, g.Call("close", nil))
+	require.Zero(t, memory(t, c), "freed with the handle")
 }
 
 // An endless game goes on for ever.
@@ -267,32 +228,27 @@ func TestRecordLongGames(t *testing.T) {
 	game := *toy.Pick
 	game.Name, game.ID = "toy:endless", "ToyEndless-v0"
 	game.New = func(seats int) env.State { return &endless{*toy.Pick.New(seats).(*toy.State)} }
-	p := start(t, func(c *server.Config) { c.Games = []*env.Game{&game} })
-	for _, c := range []struct{ memory, steps, records int }{{64 << 10, 20_000, 0}, {4 << 20, 20_000, 1}, {4 << 20, 100_000, 1}} {
-		g, err := dial(t, p.unix).Open("toy:endless", map[string]any{"max_episode_steps": c.steps})
-		require.NoError(t, err)
-		require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": c.memory}))
-		require.NoError(t, g.CallSlab("reset"))
-		require.NoError(t, g.Call("rollout", nil, c.steps, map[string]any{"keep": "last"}))
-		var out fetched
-		require.NoError(t, g.Call("records", &out))
-		require.Equal(t, c.records, out.Count)
-		require.Equal(t, 1-c.records, out.Dropped)
-		if c.records == 1 {
-			all := recordsIn(t, out.Lines, &game)
-			require.Len(t, all, 1)
-			require.Len(t, all[0].Choices, 2*c.steps)
-			require.True(t, all[0].Stopped)
+	c := dial(t, start(t, func(c *server.Config) { c.Games = []*env.Game{&game} }).unix)
+	for _, l := range []struct{ memory, steps, records int }{{64 << 10, 20_000, 0}, {4 << 20, 20_000, 1}, {4 << 20, 100_000, 1}} {
+		g := openGames(t, c, "toy:endless", map[string]any{"max_episode_steps": l.steps})
+		require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": l.memory}))
+		require.NoError(t, g.Reset(nil))
+		roll(t, g, l.steps)
+		out := result[fetched](t, g, "records")
+		require.Equal(t, []int{l.records, 1 - l.records}, []int{out.Count, out.Dropped})
+		for _, rec := range recordsIn(t, out.Lines, &game) {
+			require.Len(t, rec.Choices, 2*l.steps)
+			require.True(t, rec.Stopped)
 		}
-		require.NoError(t, g.Call("rollout", nil, c.steps, map[string]any{"keep": "last"}))
+		roll(t, g, l.steps)
 	}
 }
 
 // Errors say what is wrong, and nothing is recorded then.
 func TestRecordRefused(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 20 << 20 })
-	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, err)
+	g := openGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
+	named := func(seat int, name string) any { return map[string]any{"players": map[int]string{seat: name}} }
 	for _, c := range []struct {
 		options any
 		says    string
@@ -304,68 +260,32 @@ func TestRecordRefused(t *testing.T) {
 		{map[string]any{"games": []byte{1}}, "games has 1 bytes"},
 		{map[string]any{"games": u32(3)}, "games names game 3, want 0 to 2"},
 		{map[string]any{"games": u32(1, 1)}, "names game 1 twice"},
-		{map[string]any{"players": map[int]string{2: "x"}}, "players names seat 2, want 0 to 1"},
-		{map[string]any{"players": map[int]string{1: "x"}}, "which the server plays"},
-		{map[string]any{"players": map[int]string{0: ""}}, "want 1 to 200 bytes of text"},
-		{map[string]any{"players": map[int]string{0: "a\nb"}}, "want 1 to 200 bytes of text"},
-		{map[string]any{"players": map[int]string{0: strings.Repeat("x", 201)}}, "want 1 to 200 bytes of text"},
-		{map[string]any{"players": map[int]string{0: "\xff"}}, "want 1 to 200 bytes of text"},
+		{named(2, "x"), "players names seat 2, want 0 to 1"},
+		{named(1, "x"), "which the server plays"},
+		{named(0, ""), "want 1 to 200 bytes of text"},
+		{named(0, "a\nb"), "want 1 to 200 bytes of text"},
+		{named(0, strings.Repeat("x", 201)), "want 1 to 200 bytes of text"},
+		{named(0, "\xff"), "want 1 to 200 bytes of text"},
 		{map[string]any{"path": "/etc/passwd"}, "path"},
 		{7, "record"},
 	} {
-		err := g.Call("record", nil, c.options)
-		require.Equal(t, wire.BadParams, code(t, err), "%v", c.options)
-		require.ErrorContains(t, err, c.says)
+		refused(t, wire.BadParams, c.says, g.Call("record", nil, c.options))
 		require.Equal(t, wire.BadParams, code(t, g.Call("records", nil)))
 	}
 	limited(t, g.Call("record", nil, map[string]any{"memory": 30 << 20}), wire.Limit, "max_memory", 20<<20)
 	require.NoError(t, g.Call("record", nil, nil))
 	require.ErrorContains(t, g.Call("record", nil, nil), "call records with stop until waiting is 0")
 	require.ErrorContains(t, g.Call("records", nil, map[string]any{"path": "x"}), "path")
-	require.Zero(t, fetch(t, g, nil).Count, "before the first reset")
+	require.Zero(t, fetch(t, g).Count, "before the first reset")
 	stopRecording(t, g)
 	require.NoError(t, g.Call("record", nil, nil))
-}
-
-// Steps that record nothing allocate nothing.
-func TestRecordingStepsAllocateNothing(t *testing.T) {
-	p := start(t, nil)
-	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 32, "first": 1})
-	require.NoError(t, err)
-	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1 << 40}))
-	require.NoError(t, g.CallSlab("reset"))
-	allocatesNothing(t, quick(t, g))
-}
-
-// BenchmarkRecording compares steps without recording, with the default sample, and with every episode.
-func BenchmarkRecording(b *testing.B) {
-	p := start(b, nil)
-	for _, every := range []int{0, 100, 1} {
-		b.Run(fmt.Sprintf("every=%d", every), func(b *testing.B) {
-			g, err := dial(b, p.unix).Open("blockbattle", map[string]any{"num_envs": 256, "seed": 1})
-			require.NoError(b, err)
-			if every > 0 {
-				require.NoError(b, g.Call("record", nil, map[string]any{"every": every}))
-			}
-			require.NoError(b, g.CallSlab("reset"))
-			for b.Loop() {
-				if err := g.Call("rollout", nil, 100, map[string]any{"keep": "last"}); err != nil {
-					b.Fatal(err)
-				}
-				if every > 0 {
-					fetch(b, g, nil)
-				}
-			}
-		})
-	}
 }
 
 // Of a mixture, the record names the opponent that was drawn for the episode.
 func TestRecordMixture(t *testing.T) {
 	g := opened(t, "toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]any{1: mixed("first", 1, "last", 2)}})
-	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1}))
-	require.NoError(t, g.CallSlab("reset"))
-	require.NoError(t, g.Call("rollout", nil, 300, map[string]any{"keep": "last"}))
+	recordAll(t, g)
+	roll(t, g, 300)
 	lines, _ := stopRecording(t, g)
 	drawn := map[string]int{}
 	for _, rec := range recordsIn(t, lines, toy.Pick) {
@@ -373,11 +293,8 @@ func TestRecordMixture(t *testing.T) {
 		replay := records.NewReplay(toy.Pick, rec)
 		for s, moves := range replay.All() {
 			if legal := s.Legal(1, nil); len(legal) > 0 {
-				want := legal[0]
-				if rec.Agents[1] == "last" {
-					want = legal[len(legal)-1]
-				}
-				require.Equal(t, want, moves[1])
+				want := map[string]env.Action{"first": legal[0], "last": legal[len(legal)-1]}
+				require.Equal(t, want[rec.Agents[1]], moves[1])
 			}
 		}
 		require.NoError(t, replay.Err())
@@ -387,69 +304,39 @@ func TestRecordMixture(t *testing.T) {
 	require.Greater(t, drawn["first"], 20)
 }
 
-// Games that are stepped in the background are recorded as those that are stepped together, and their records can be
-// fetched, and the recording ended, while they are being stepped.
-func TestRecordStream(t *testing.T) {
-	p := start(t, nil)
-	options := map[string]any{"num_envs": 6, "seed": 4, "opponents": map[int]string{1: "first"}, "autoreset": "SameStep"}
-	record := map[string]any{"every": 1, "memory": 64 << 10}
-	const steps = 300
-	whole, err := dial(t, p.unix).Open("toy:pick", options)
-	require.NoError(t, err)
-	require.NoError(t, whole.Call("record", nil, record))
-	require.NoError(t, whole.Reset(nil))
-	var want []byte
-	for step := range steps {
-		var actions []byte
-		for i, part := range gamesOf(whole, whole.Slab, 6) {
-			actions = append(actions, plan(whole, part, i, step)...)
-		}
-		require.NoError(t, whole.Step(actions))
-		want = append(want, fetch(t, whole, nil).Lines...)
-	}
+// A recording can be ended while games are being stepped in the background, and begins when none is.
+func TestRecordingEndsInAStream(t *testing.T) {
+	s := begin(t, opened(t, "toy:pick", map[string]any{"num_envs": 6}))
+	s.send(t, s.numbered()...)
+	stopRecording(t, s.Games)
+	s.take(t, 6)
+	require.NoError(t, s.Call("record", nil, nil))
+	s.send(t, 2)
+	require.ErrorContains(t, s.Call("record", nil, nil), "is being recorded")
+}
 
-	g, err := dial(t, p.unix).Open("toy:pick", options)
-	require.NoError(t, err)
-	require.NoError(t, g.Call("record", nil, record))
-	require.NoError(t, g.Reset(nil))
-	parts := gamesOf(g, g.Slab, 6)
-	taken := make([]int, 6)
-	var got []byte
-	send := func(games ...uint32) {
-		var actions []byte
-		for _, i := range games {
-			actions = append(actions, plan(g, parts[i], int(i), taken[i])...)
-			taken[i]++
-		}
-		require.NoError(t, g.Call("send", nil, u32(games...), actions))
+// Malformed recordings, and those of games that are not resumed, are refused and change nothing.
+func TestRecordingsAreRefused(t *testing.T) {
+	g := started(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
+	c := result[saved](t, g, "checkpoint", nil)
+	resume := func(recordings string) error {
+		return g.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"recordings": []byte(recordings)})
 	}
-	send(0, 1, 2, 3, 4, 5)
-	for left := 6 * steps; left > 0; {
-		got = append(got, fetch(t, g, nil).Lines...)
-		var r received
-		require.NoError(t, g.Call("recv", &r, 1, 6, 60_000))
-		games := r.games()
-		for k, part := range gamesOf(g, r.Slab, len(games)) {
-			left--
-			if parts[games[k]] = part; taken[games[k]] < steps {
-				send(games[k])
-			}
-		}
+	line := `{"game":1,"episode":"0","seed":"7","agents":["policy","first"],"choices":[3]}`
+	require.ErrorContains(t, resume(line), "handle 1 is not being recorded: call record first")
+	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": 64 << 10}))
+	for recordings, says := range map[string]string{
+		"x":                          "recordings, entry 1: invalid character 'x'",
+		line + line:                  "entry 2: game 1 is not resumed, or has two",
+		`{"game":2}`:                 "entry 1: game 2 is not resumed",
+		`{"game":-1}`:                "entry 1: game -1 is not resumed",
+		`{"game":0,"agents":["a"]}`:  "entry 1: 1 agents, want 2",
+		`{"game":0,"choices":[-1]}`:  "cannot unmarshal number -1",
+		`{"game":0,"choices":["1"]}`: "cannot unmarshal string",
+	} {
+		refused(t, wire.BadParams, says, resume(recordings))
 	}
-	got = append(got, fetch(t, g, nil).Lines...)
-	require.Greater(t, len(recordsIn(t, got, toy.Pick)), 100)
-	lines := func(b []byte) []string { return slices.Sorted(strings.SplitSeq(string(b), "\n")) }
-	require.Equal(t, lines(want), lines(got))
-
-	send(0, 1, 2, 3, 4, 5)
-	rest, _ := stopRecording(t, g)
-	recordsIn(t, rest, toy.Pick)
-	var r received
-	require.NoError(t, g.Call("recv", &r, 6, 6, 60_000))
-	for k, part := range gamesOf(g, r.Slab, 6) {
-		parts[r.games()[k]] = part
-	}
-	require.NoError(t, g.Call("record", nil, record))
-	send(2)
-	require.ErrorContains(t, g.Call("record", nil, record), "is being recorded")
+	require.NoError(t, resume(strings.Replace(line, "[3", "[3"+strings.Repeat(",3", 40000), 1)), "more than its memory holds: the record is dropped")
+	require.Equal(t, 1, fetch(t, g).Dropped)
+	require.NoError(t, resume(line))
 }

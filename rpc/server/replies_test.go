@@ -24,9 +24,7 @@ func deaf(t *testing.T, p *place, steps int) net.Conn {
 // sent.
 func TestDeafClientsHoldNoReplies(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxReply, c.Limits.MaxReplies = 2<<20, 4<<20 })
-	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": 16})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
+	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": 16})
 	steps := (2<<20 - 4096) / (g.Len + 2*32)
 	for range 3 {
 		var all []net.Conn

@@ -1,10 +1,10 @@
 package server_test
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,11 +36,10 @@ func played(t *testing.T, m match.Match) (*match.Report, map[string]any) {
 	var scores, results, actions, stopped []byte
 	m.Record = func(rec *records.Record) error {
 		for seat := range rec.Scores {
-			scores = binary.LittleEndian.AppendUint32(scores, uint32(rec.Scores[seat]))
-			results = binary.LittleEndian.AppendUint32(results, math.Float32bits(rec.Results[seat]))
+			scores, results = append(scores, u32(uint32(rec.Scores[seat]))...), append(results, f32(rec.Results[seat])...)
 		}
 		if rec.Seats == 1 {
-			actions, stopped = binary.LittleEndian.AppendUint32(actions, uint32(len(rec.Choices))), append(stopped, 0)
+			actions, stopped = append(actions, u32(uint32(len(rec.Choices)))...), append(stopped, 0)
 			if rec.Stopped {
 				stopped[len(stopped)-1] = 1
 			}
@@ -75,8 +74,7 @@ func TestReport(t *testing.T) {
 		report, options := played(t, m)
 		want, err := json.Marshal(report)
 		require.NoError(t, err)
-		var got reported
-		require.NoError(t, c.Call("report", &got, name, options))
+		got := result[reported](t, c, "report", name, options)
 		require.JSONEq(t, string(want), string(got.Report), name)
 		require.Equal(t, match.Versus{Report: report}.String(), got.Text)
 	}
@@ -84,17 +82,13 @@ func TestReport(t *testing.T) {
 
 // Several players, of which every two have met, are a ladder: the best is first in the report and in its table.
 func TestReportOfALadder(t *testing.T) {
-	pair := func(first, second float32) (results []byte) { // of the first player, in both games
-		for _, v := range []float32{first, -first, -second, second} {
-			results = binary.LittleEndian.AppendUint32(results, math.Float32bits(v))
-		}
-		return results
+	pair := func(first, second float32) []float32 { // of the first player, in both games
+		return []float32{first, -first, -second, second}
 	}
 	options := map[string]any{"players": []string{"weak", "strong", "middle"}, "scores": make([]byte, 3*16),
 		"between": []byte{0, 0, 1, 0, 0, 0, 2, 0, 1, 0, 2, 0},
-		"results": append(append(pair(-1, -1), pair(-1, 0)...), pair(1, 0)...)}
-	var got reported
-	require.NoError(t, asking(t).Call("report", &got, "blockbattle", options))
+		"results": f32(slices.Concat(pair(-1, -1), pair(-1, 0), pair(1, 0))...)}
+	got := result[reported](t, asking(t), "report", "blockbattle", options)
 	var report match.Report
 	require.NoError(t, json.Unmarshal(got.Report, &report))
 	var names []string
@@ -129,16 +123,10 @@ func TestReportRefuses(t *testing.T) {
 	} {
 		options := maps.Clone(good)
 		maps.Copy(options, bad)
-		err := c.Call("report", nil, "blockbattle", options)
-		require.ErrorContains(t, err, says)
-		require.Equal(t, wire.BadParams, code(t, err))
+		refused(t, wire.BadParams, says, c.Call("report", nil, "blockbattle", options))
 	}
 	require.Equal(t, wire.UnknownGame, code(t, c.Call("report", nil, "chess", good)))
 	require.Equal(t, wire.BadParams, code(t, c.Call("report", nil, "wintetris", good)))
-	var stats struct {
-		Memory int64 `msgpack:"memory"`
-	}
 	require.NoError(t, c.Call("report", nil, "blockbattle", good))
-	require.NoError(t, c.Call("stats", &stats))
-	require.Zero(t, stats.Memory)
+	require.Zero(t, memory(t, c))
 }

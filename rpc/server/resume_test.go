@@ -10,18 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/wire"
-	"blockyard/rpc/wire/client"
 )
 
 // saveOne returns a checkpoint of n games of Block Battle against random, and the games.
 func saveOne(t testing.TB, p *place, n int) (a parts, head []byte, all [][]byte) {
 	t.Helper()
-	g, err := dial(t, p.unix).Open("blockbattle", map[string]any{"num_envs": n, "opponents": map[int]string{1: "random"}})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
+	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": n, "opponents": map[int]string{1: "random"}})
 	require.NoError(t, g.Call("rollout", nil, 9, map[string]any{"policy": "first", "keep": "last"}))
-	var c saved
-	require.NoError(t, g.Call("checkpoint", &c, nil))
+	c := result[saved](t, g, "checkpoint", nil)
 	for rest := c.Games; len(rest) > 0; {
 		n := binary.LittleEndian.Uint32(rest[4:])
 		all, rest = append(all, rest[:n]), rest[n:]
@@ -36,18 +32,13 @@ func TestCheckpointRefuses(t *testing.T) {
 		"silent":        `the opponent of seat 1, "silent", cannot be saved: it is a program of its own`,
 	} {
 		a := openParts(t, p, "tetrisduel", 2, map[string]any{"opponents": map[int]string{1: spec}}, 0)
-		var c saved
-		require.Equal(t, wire.NeedsReset, code(t, a[0].Call("checkpoint", &c, nil)), "before the first reset")
-		require.NoError(t, a[0].CallSlab("reset"))
-		err := a[0].Call("checkpoint", &c, nil)
-		require.Equal(t, wire.BadParams, code(t, err))
-		require.ErrorContains(t, err, says)
+		require.Equal(t, wire.NeedsReset, code(t, a[0].Call("checkpoint", nil, nil)), "before the first reset")
+		require.NoError(t, a[0].Reset(nil))
+		refused(t, wire.BadParams, says, a[0].Call("checkpoint", nil, nil))
 	}
-	a := openParts(t, p, "tetrisduel", 2, nil, 0)
-	require.NoError(t, a[0].CallSlab("reset"))
+	a := startParts(t, p, "tetrisduel", 2, nil)
 	rolled(t, a[0], "hand:ply=1,time=5ms")
-	err := a[0].Call("checkpoint", nil, nil)
-	require.ErrorContains(t, err, `the rollout policy, "hand:ply=1,time=5ms", cannot be saved`)
+	require.ErrorContains(t, a[0].Call("checkpoint", nil, nil), `the rollout policy, "hand:ply=1,time=5ms", cannot be saved`)
 	rolled(t, a[0], "first")
 	require.NoError(t, a[0].Call("checkpoint", nil, nil))
 }
@@ -58,16 +49,14 @@ func TestResumeRefusesDamage(t *testing.T) {
 	a, head, all := saveOne(t, p, 3)
 	seen := bytes.Clone(a[0].Slab)
 	_, before := a.checkpoint(t)
+	resume := func(last []byte) error {
+		return a[0].CallSlab("resume", nil, head, bytes.Join([][]byte{all[0], all[1], last}, nil))
+	}
 	for at := range all[2] {
 		bad := bytes.Clone(all[2])
 		bad[at] ^= 0x40
-		err := a[0].CallSlab("resume", nil, head, bytes.Join([][]byte{all[0], all[1], bad}, nil))
-		require.Equal(t, wire.BadState, code(t, err), "byte %d", at)
-		require.ErrorContains(t, err, "game 2 of the checkpoint: ")
-	}
-	for cut := range all[2] {
-		err := a[0].CallSlab("resume", nil, head, bytes.Join([][]byte{all[0], all[1], all[2][:cut]}, nil))
-		require.Equal(t, wire.BadState, code(t, err), "cut off after %d", cut)
+		refused(t, wire.BadState, "game 2 of the checkpoint: ", resume(bad))
+		require.Equal(t, wire.BadState, code(t, resume(all[2][:at])), "cut off after %d", at)
 	}
 	_, after := a.checkpoint(t)
 	require.Equal(t, before, after)
@@ -131,9 +120,7 @@ func TestResumeRefuses(t *testing.T) {
 		{head, append(opponent("\x0b\x00\x00\x00\x00\x00"), all[1]...), wire.BadState, "not one opponent for each seat"},
 		{head, append(opponent("\x8b\x00\x00\x00\x01\x00"), all[1]...), wire.BadState, "its parts do not fit together"},
 	} {
-		err := a[0].CallSlab("resume", nil, c.head, c.games)
-		require.Equal(t, c.code, code(t, err), "%v\n%s", err, p.logged())
-		require.ErrorContains(t, err, c.says)
+		refused(t, c.code, c.says, a[0].CallSlab("resume", nil, c.head, c.games))
 	}
 	for _, game := range []string{"tetrisduel", "blockbattle:classic"} {
 		b := openParts(t, p, game, 2, map[string]any{"opponents": map[int]string{1: "random"}}, 0)
@@ -144,26 +131,20 @@ func TestResumeRefuses(t *testing.T) {
 	require.NoError(t, a[0].CallSlab("resume", nil, head, games))
 }
 
-// FuzzResume resumes games whose bytes were changed, with a right checksum: refused, or games that can be played on.
+// FuzzResume resumes a game whose bytes were changed, with a right checksum: refused, or a game that can be played on.
 func FuzzResume(f *testing.F) {
-	p := start(f, real(1))
-	a, head, all := saveOne(f, p, 1)
-	fuzzResume(f, a[0], head, all[0])
-}
-
-// fuzzResume resumes game 0 of g with changed bytes of one, and rolls all games out. A patch is a list of places, of two
-// bytes each, and what is put there.
-func fuzzResume(f *testing.F, g *client.Games, head, one []byte) {
+	a, head, all := saveOne(f, start(f, real(1)), 1)
+	g := a[0]
 	f.Add([]byte{0, 40, 255}, []byte{})
 	f.Add([]byte{1, 200, 1, 1, 220, 3}, []byte{0, 12, '9'})
 	f.Fuzz(func(t *testing.T, game, top []byte) {
-		if err := g.CallSlab("resume", u32(0), patched(head, top), resealed(patched(one, game))); err != nil {
+		if err := g.CallSlab("resume", u32(0), patched(head, top), resealed(patched(all[0], game))); err != nil {
 			require.Contains(t, []int{wire.BadState, wire.BadParams, wire.Opponent}, code(t, err), err)
 			require.NotContains(t, err.Error(), "a bug in the server")
 		}
 		if err := g.Call("rollout", nil, 3, map[string]any{"policy": "first", "keep": "last"}); err != nil {
 			require.Contains(t, []int{wire.NeedsReset, wire.Opponent}, code(t, err), err)
-			require.NoError(t, g.CallSlab("reset"))
+			require.NoError(t, g.Reset(nil))
 		}
 	})
 }

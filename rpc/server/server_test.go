@@ -3,7 +3,6 @@ package server_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"math/bits"
 	"net"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -31,56 +31,65 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// first is an agent that plays the lowest legal action.
-type first struct{ legal []env.Action }
-
-func (a *first) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
-	a.legal = s.Legal(seat, a.legal[:0])
-	return a.legal[0], nil
+// An actor is an agent that plays what a function chooses. It remembers nothing.
+type actor struct {
+	choose choice
+	legal  []env.Action
 }
 
-func (*first) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
+// A choice is one of the legal actions.
+type choice func(ctx context.Context, legal []env.Action) (env.Action, error)
 
-func (*first) RestoreMemory(src []byte) error {
+func (a *actor) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	a.legal = s.Legal(seat, a.legal[:0])
+	return a.choose(ctx, a.legal)
+}
+
+func (*actor) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
+
+func (*actor) RestoreMemory(src []byte) error {
 	if len(src) > 0 {
-		return fmt.Errorf("first: memory of %d bytes, want none", len(src))
+		return fmt.Errorf("memory of %d bytes, want none", len(src))
 	}
 	return nil
 }
 
-// last is an agent that plays the highest legal action.
-type last struct{ first }
+func first(_ context.Context, legal []env.Action) (env.Action, error) { return legal[0], nil }
 
-func (a *last) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
-	a.legal = s.Legal(seat, a.legal[:0])
-	return a.legal[len(a.legal)-1], nil
-}
+func last(_ context.Context, legal []env.Action) (env.Action, error) { return legal[len(legal)-1], nil }
 
-// A gate is an agent that plays once it is opened, or when its context ends.
-type gate struct {
-	first
-	open <-chan struct{}
-}
-
-func (g *gate) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	select {
-	case <-g.open:
-	case <-ctx.Done():
+// behind is first once a gate is opened, or when the context ends.
+func behind(gate <-chan struct{}) choice {
+	return func(ctx context.Context, legal []env.Action) (env.Action, error) {
+		select {
+		case <-gate:
+		case <-ctx.Done():
+		}
+		return legal[0], nil
 	}
-	return g.first.Act(ctx, s, seat)
+}
+
+// playing makes agents that play a choice.
+func playing(choose choice) vec.AgentFactory {
+	return func(uint64) (env.Agent, error) { return &actor{choose: choose}, nil }
+}
+
+// addAgent adds an agent to those that a server knows.
+func addAgent(c *server.Config, name string, create vec.AgentFactory) {
+	before := c.Agents
+	c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
+		if t.String() == name {
+			return create, nil
+		}
+		return before(g, t)
+	}
 }
 
 // gated adds the opponent "gate" to a server and returns what opens it.
 func gated(change func(*server.Config)) (func(*server.Config), chan struct{}) {
 	open := make(chan struct{})
 	return func(c *server.Config) {
-		before := c.Agents
-		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-			if t.String() == "gate" {
-				return func(uint64) (env.Agent, error) { return &gate{open: open}, nil }, nil
-			}
-			return before(g, t)
-		}
+		addAgent(c, "gate", playing(behind(open)))
 		change(c)
 	}, open
 }
@@ -97,15 +106,15 @@ func config() server.Config {
 				if err == nil && string(data[:4]) != "good" {
 					err = errors.New("bad weights")
 				}
-				return func(uint64) (env.Agent, error) { return &first{}, nil }, err
+				return playing(first), err
 			}
 			switch t.String() {
 			case "first", "second", "again":
-				return func(uint64) (env.Agent, error) { return &first{}, nil }, nil
+				return playing(first), nil
 			case "last":
-				return func(uint64) (env.Agent, error) { return &last{}, nil }, nil
+				return playing(last), nil
 			case "broken":
-				return func(uint64) (env.Agent, error) { return nil, fmt.Errorf("no such engine") }, nil
+				return func(uint64) (env.Agent, error) { return nil, errors.New("no such engine") }, nil
 			}
 			return nil, fmt.Errorf("unknown agent %q", t)
 		},
@@ -157,28 +166,96 @@ func start(t testing.TB, change func(*server.Config)) *place {
 		go func() { _ = p.Serve(l) }()
 	}
 	p.unix, p.tcp = listen.Name(all[0]), listen.Name(all[1])
-	stopped := false
-	p.stop = func() {
-		if stopped {
-			return
-		}
-		stopped = true
+	p.stop = sync.OnceFunc(func() {
 		for _, l := range all {
 			require.NoError(t, l.Close())
 		}
 		require.NoError(t, p.Shutdown(context.Background()))
-	}
+	})
 	t.Cleanup(p.stop)
 	return p
 }
 
 func dial(t testing.TB, address string) *client.Client {
 	t.Helper()
-	c, err := client.Dial(context.Background(), address, "", nil)
+	return dialAs(t, address, "")
+}
+
+// dialAs is dial with a token.
+func dialAs(t testing.TB, address, token string) *client.Client {
+	t.Helper()
+	c, err := client.Dial(context.Background(), address, token, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = c.Close() })
 	c.Timeout = 5 * time.Minute // on a busy machine, under the race detector
 	return c
+}
+
+// openGames opens games over a connection.
+func openGames(t testing.TB, c *client.Client, game string, options map[string]any) *client.Games {
+	t.Helper()
+	g, err := c.Open(game, options)
+	require.NoError(t, err)
+	return g
+}
+
+// startGames opens games and resets them.
+func startGames(t testing.TB, c *client.Client, game string, options map[string]any) *client.Games {
+	t.Helper()
+	g := openGames(t, c, game, options)
+	require.NoError(t, g.Reset(nil))
+	return g
+}
+
+// opened are games on a server of their own.
+func opened(t testing.TB, game string, options map[string]any) *client.Games {
+	t.Helper()
+	return openGames(t, dial(t, start(t, nil).unix), game, options)
+}
+
+// started are games on a server of their own that have been reset.
+func started(t testing.TB, game string, options map[string]any) *client.Games {
+	t.Helper()
+	return startGames(t, dial(t, start(t, nil).unix), game, options)
+}
+
+// A caller calls methods: a client, or games.
+type caller interface {
+	Call(method string, into any, params ...any) error
+}
+
+// result calls a method, which must succeed, and returns its result.
+func result[T any](t testing.TB, c caller, method string, params ...any) (out T) {
+	t.Helper()
+	require.NoError(t, c.Call(method, &out, params...), method)
+	return out
+}
+
+// stats are some numbers of the method stats.
+type stats struct {
+	Steps    int   `msgpack:"steps"`
+	Sessions int   `msgpack:"sessions"`
+	Handles  int   `msgpack:"handles"`
+	Envs     int   `msgpack:"envs"`
+	Memory   int64 `msgpack:"memory"`
+	Illegal  int   `msgpack:"illegal"`
+	Session  struct {
+		Illegal int `msgpack:"illegal"`
+	} `msgpack:"session"`
+	Token tokenStats `msgpack:"token"`
+}
+
+type tokenStats struct {
+	Name     string `msgpack:"name"`
+	Sessions int    `msgpack:"sessions"`
+	Envs     int    `msgpack:"envs"`
+	Memory   int64  `msgpack:"memory"`
+}
+
+// memory is what the server counts for all clients, in bytes.
+func memory(t testing.TB, c caller) int64 {
+	t.Helper()
+	return result[stats](t, c, "stats").Memory
 }
 
 // code is the number of the error that a request ended with, 0 for none.
@@ -192,130 +269,172 @@ func code(t testing.TB, err error) int {
 	return refusal.Code
 }
 
-// A chooser picks the action of a row: the first, last, next … legal one.
+// refused wants an error with a code and a text.
+func refused(t testing.TB, want int, says string, err error) {
+	t.Helper()
+	require.ErrorContains(t, err, says)
+	require.Equal(t, want, code(t, err), err)
+}
+
+// numbers reads little-endian numbers.
+func numbers[T env.Action | uint16 | uint32 | uint64 | float32](b []byte) []T {
+	out := make([]T, len(b)/binary.Size(T(0)))
+	if _, err := binary.Decode(b, binary.LittleEndian, out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// legalOf returns legal action k of a mask, counted around, and None if there is none.
+func legalOf(mask []byte, k uint64) uint16 {
+	var legal []uint16
+	for i, b := range mask {
+		for ; b != 0; b &= b - 1 {
+			legal = append(legal, uint16(8*i+bits.TrailingZeros8(b)))
+		}
+	}
+	if len(legal) == 0 {
+		return uint16(env.None)
+	}
+	return legal[k%uint64(len(legal))]
+}
+
+// A chooser chooses legal actions, always the same ones.
 type chooser uint64
 
-// choose fills actions from masks of so many bytes a row.
-func (c *chooser) choose(masks []byte, rows int, actions []byte) {
-	width := len(masks) / rows
-	for r := range rows {
-		mask := masks[r*width : (r+1)*width]
-		n := 0
-		for _, b := range mask {
-			n += bits.OnesCount8(b)
-		}
-		a := uint16(env.None)
-		if n > 0 {
-			*c = chooser(env.Mix(uint64(*c) + 1))
-			a = nth(mask, int(uint64(*c)%uint64(n)))
-		}
-		binary.LittleEndian.PutUint16(actions[2*r:], a)
+// choose returns an action for each row of masks.
+func (c *chooser) choose(masks []byte, rows int) (actions []byte) {
+	for mask := range slices.Chunk(masks, len(masks)/rows) {
+		*c = chooser(env.Mix(uint64(*c) + 1))
+		actions = append(actions, u16(legalOf(mask, uint64(*c)))...)
 	}
+	return actions
 }
 
-func nth(mask []byte, k int) uint16 {
-	for i, b := range mask {
-		if n := bits.OnesCount8(b); k >= n {
-			k -= n
-			continue
-		}
-		for ; k > 0; k-- {
-			b &= b - 1
-		}
-		return uint16(8*i + bits.TrailingZeros8(b))
-	}
-	return uint16(env.None)
-}
+// of returns actions for the position that games show.
+func (c *chooser) of(g *client.Games) []byte { return c.choose(g.Field("mask"), g.Rows) }
 
-// play resets, steps with chosen legal actions and hashes every slab.
-func play(t testing.TB, g *client.Games, steps int) string {
+// none is no action for each of so many rows.
+func none(rows int) []byte { return bytes.Repeat([]byte{0xff}, 2*rows) }
+
+// stepped steps once with chosen legal actions.
+func stepped(t testing.TB, g *client.Games, c *chooser) {
 	t.Helper()
-	sum := sha256.New()
-	require.NoError(t, g.CallSlab("reset"))
-	_, _ = sum.Write(g.Slab)
-	var c chooser
-	actions := make([]byte, 2*g.Rows)
-	for range steps {
-		c.choose(g.Field("mask"), g.Rows, actions)
-		require.NoError(t, g.Step(actions))
-		_, _ = sum.Write(g.Slab)
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil))
+	require.NoError(t, g.Step(c.of(g)))
 }
 
-// playInProcess does the same without a wire.
-func playInProcess(t testing.TB, game *env.Game, n, steps int, seed uint64) string {
+// roll plays steps with random actions on the server. The slab stays as it is.
+func roll(t testing.TB, g *client.Games, steps int) {
 	t.Helper()
-	e, err := vec.New(game, vec.Config{Envs: n})
-	require.NoError(t, err)
-	defer e.Close()
-	l, err := e.Layout("planes", "globals", "legal", "seat", "reward", "terminated", "truncated", "score")
-	require.NoError(t, err)
-	l.Len = 0
-	for i := range l.Fields {
-		l.Fields[i].Offset = (l.Len + 63) / 64 * 64
-		l.Len = l.Fields[i].Offset + (l.Fields[i].Len+7)/8*8
-	}
-	block := l.Alloc()
-	out, err := l.View(block)
-	require.NoError(t, err)
-	sum := sha256.New()
-	require.NoError(t, e.Reset(vec.From(seed), nil, out))
-	_, _ = sum.Write(block)
-	var c chooser
-	rows := n * e.Rows()
-	raw, actions := make([]byte, 2*rows), make([]env.Action, rows)
-	for range steps {
-		c.choose(out.Legal, rows, raw)
-		for i := range actions {
-			actions[i] = env.Action(binary.LittleEndian.Uint16(raw[2*i:]))
-		}
-		require.NoError(t, e.Step(actions, out))
-		_, _ = sum.Write(block)
-	}
-	return fmt.Sprintf("%x", sum.Sum(nil))
+	require.NoError(t, g.Call("rollout", nil, steps, map[string]any{"keep": "last"}))
 }
 
-// TestSameEverywhere plays the same games over each transport and in process.
+// future is what the next steps of the games look like.
+func future(t testing.TB, g *client.Games, steps int) (all []byte) {
+	t.Helper()
+	c := chooser(9)
+	for range steps {
+		stepped(t, g, &c)
+		all = append(all, g.Slab...)
+	}
+	return all
+}
+
+// A way is how games are reset and stepped. Their slab then has the result.
+type way struct {
+	*client.Games
+	reset  func(options map[string]any) error
+	step   func(actions []byte) error
+	layout []client.Field // of the last observations of ended games
+	final  []byte         // these, in memory shared with the server; nil if the mode has none
+}
+
+// overSocket resets and steps with one message each way.
+func overSocket(g *client.Games) *way { return &way{Games: g, reset: g.Reset, step: g.Step} }
+
+// Games of one seed say the same to every client, in shared memory and in memory of this process, in every mode: every
+// byte of every slab, and of the last observations of games that ended.
 func TestSameEverywhere(t *testing.T) {
 	p := start(t, nil)
-	for _, game := range []*env.Game{toy.Pick, toy.Turns, blockbattle.Game} {
-		t.Run(game.Name, func(t *testing.T) {
-			want := playInProcess(t, game, 37, 200, 5)
-			for _, address := range []string{p.unix, p.tcp} {
-				g, err := dial(t, address).Open(game.Name, map[string]any{"num_envs": 37, "seed": 5})
-				require.NoError(t, err)
-				require.Equal(t, want, play(t, g, 200))
-				require.Equal(t, want, play(t, reopened(t, g, game), 200), "a second handle of the session")
-			}
-		})
+	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
+		for k, o := range []map[string]any{
+			{"num_envs": 6, "max_episode_steps": 40},
+			{"num_envs": 6, "max_episode_steps": 40, "packed": true},
+			{"num_envs": 100, "max_episode_steps": 9, "opponents": map[int]string{1: "first"}},
+		} {
+			t.Run(fmt.Sprint(mode, k), func(t *testing.T) {
+				o["autoreset"], o["seed"] = mode, 3
+				open := func(c *client.Client) *client.Games { return openGames(t, c, "blockbattle", o) }
+				plain := open(dial(t, p.unix))
+				ways := []*way{overSocket(plain), overSocket(open(plain.Client())), overSocket(open(dial(t, p.tcp))),
+					overMemory(t, open(local(t, p)), mode == "SameStep")}
+				if slots := overSlots(t, open(dial(t, p.unix)), mode == "SameStep"); slots != nil {
+					ways = append(ways, slots)
+				}
+				all := func(do func(*way) error) {
+					t.Helper()
+					for _, w := range ways {
+						require.NoError(t, do(w))
+						require.Equal(t, plain.Slab, w.Slab)
+					}
+				}
+				all(func(w *way) error { return w.reset(map[string]any{}) })
+				var c chooser
+				for range 60 {
+					actions, over := c.of(plain), or(plain.Field("terminated"), plain.Field("truncated"))
+					if mode == "Disabled" && bytes.Contains(over, []byte{1}) {
+						for _, w := range ways {
+							require.Equal(t, wire.NeedsReset, code(t, w.step(actions)))
+						}
+						all(func(w *way) error { return w.reset(map[string]any{"mask": over}) })
+						actions = c.of(plain)
+					}
+					all(func(w *way) error { return w.step(actions) })
+					ends := result[finals](t, plain, "final")
+					for _, w := range ways {
+						require.Equal(t, ends, result[finals](t, w, "final"))
+						if w.final != nil {
+							require.Equal(t, ends.shared(), w.shared())
+						}
+					}
+				}
+			})
+		}
 	}
 }
 
-func reopened(t testing.TB, g *client.Games, game *env.Game) *client.Games {
-	t.Helper()
-	again, err := g.Client().Open(game.ID, map[string]any{"num_envs": 37, "seed": 5})
-	require.NoError(t, err)
-	require.NotEqual(t, g.H, again.H)
-	return again
+// shared returns the last observations in shared memory of the games that ended, by field.
+func (w *way) shared() map[string]string {
+	out := map[string]string{"final_opponent": ""} // which memory has only if there are opponents
+	for _, f := range w.layout {
+		out[f.Name] = ""
+		for i, over := range or(w.Field("terminated"), w.Field("truncated")) {
+			if each := f.Len / w.NumEnvs; over != 0 {
+				out[f.Name] += string(w.final[f.Off+i*each:][:each])
+			}
+		}
+	}
+	return out
 }
 
-// TestShutdownLeavesNothing ends a server in the middle of work.
+func or(a, b []byte) []byte {
+	out := bytes.Clone(a)
+	for i := range out {
+		out[i] |= b[i]
+	}
+	return out
+}
+
+// TestShutdown ends a server in the middle of work.
 func TestShutdown(t *testing.T) {
 	p := start(t, nil)
-	c := dial(t, p.unix)
-	g, err := c.Open("blockbattle", map[string]any{"num_envs": 64})
-	require.NoError(t, err)
-	require.NoError(t, g.CallSlab("reset"))
+	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": 64})
 	done := make(chan error, 1)
 	go func() {
 		done <- g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"})
 	}()
-	other, stats := dial(t, p.unix), struct {
-		Steps int `msgpack:"steps"`
-	}{}
-	for stats.Steps == 0 { // until the rollout is under way
-		require.NoError(t, other.Call("stats", &stats))
+	other := dial(t, p.unix)
+	for result[stats](t, other, "stats").Steps == 0 { // until the rollout is under way
 	}
 	p.stop()
 	require.Error(t, <-done, "the rollout was cut off")

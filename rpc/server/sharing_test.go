@@ -29,10 +29,14 @@ type sharing struct {
 // A slot is memory for the actions and the result of one step.
 type slot struct{ slab, actions []byte }
 
-// sharingOf returns games that share nothing yet. What they come to share is unmapped at the end of the test.
-func sharingOf(t testing.TB, g *client.Games) *sharing {
+// sharingOf returns games that share so many slots. What they share is unmapped at the end of the test.
+func sharingOf(t testing.TB, g *client.Games, slots int) *sharing {
 	s := &sharing{Games: g}
 	t.Cleanup(s.unmap)
+	if slots > 0 {
+		require.NoError(t, s.share(slots))
+		require.Len(t, s.slots, slots)
+	}
 	return s
 }
 
@@ -145,16 +149,37 @@ func withFile(conn net.Conn) (message []byte, fd int, err error) {
 	return message, fd, nil
 }
 
-// sharingGames opens games that share memory.
-func sharingGames(t testing.TB, c *client.Client, game string, options map[string]any) *sharing {
-	g, err := c.Open(game, options)
-	require.NoError(t, err)
-	return sharingOf(t, g)
-}
-
 // sharedSlab lets games share one slot and returns its slab.
-func sharedSlab(t *testing.T, g *client.Games) []byte {
-	s := sharingOf(t, g)
-	require.NoError(t, s.share(1))
-	return s.slots[0].slab
+func sharedSlab(t *testing.T, g *client.Games) []byte { return sharingOf(t, g, 1).slots[0].slab }
+
+// overSlots resets and steps in slots, one after the other. Others stay as they are. With finals, the last observations
+// of games are in shared memory.
+func overSlots(t *testing.T, g *client.Games, finals bool) *way {
+	s, at, before := sharingOf(t, g, 3), 1, 0
+	g.Slab = make([]byte, g.Len)
+	show := func(err error) error {
+		if err != nil {
+			return err
+		}
+		require.Equal(t, g.Slab, s.slots[before].slab)
+		copy(g.Slab, s.slots[at].slab)
+		return nil
+	}
+	w := &way{Games: g}
+	w.reset = func(options map[string]any) error {
+		options["slot"] = at
+		defer delete(options, "slot")
+		return show(g.Call("reset", nil, options))
+	}
+	w.step = func(actions []byte) error {
+		before, at = at, (at+1)%3
+		copy(s.slots[at].actions, actions)
+		return show(s.step(at))
+	}
+	if finals {
+		var err error
+		w.final, w.layout, err = s.shareFinal()
+		require.NoError(t, err)
+	}
+	return w
 }

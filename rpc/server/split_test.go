@@ -1,43 +1,44 @@
 package server_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestFirst splits games over two handles: what they do and draw is what one handle would.
+// Two handles with a part of the games each do and draw what one would: in rollouts, against mixtures of opponents, also
+// after one seat has got another opponent, for afterstates and for copies.
 func TestFirst(t *testing.T) {
-	const n, cut = 7, 3
-	whole := opened(t, "blockbattle", map[string]any{"num_envs": n, "seed": 5})
-	parts := []int{0, cut, n}
-	type drawn struct {
-		Planes  []byte `msgpack:"planes"`
-		Globals []byte `msgpack:"globals"`
-		States  []byte `msgpack:"states"`
-	}
-	ask := func(g interface {
-		CallSlab(string, ...any) error
-		Call(string, any, ...any) error
-	}) (all []drawn) {
-		all = make([]drawn, 2)
-		require.NoError(t, g.CallSlab("reset"))
-		require.NoError(t, g.Call("rollout", nil, 5, map[string]any{"policy": "first", "keep": "last"}))
-		require.NoError(t, g.Call("afterstates", &all[0], nil, map[string]any{"seed": 8}))
-		require.NoError(t, g.CallSlab("clone", nil, nil, map[string]any{"reseed": 3}))
-		require.NoError(t, g.Call("snapshot", &all[1], nil))
-		return all
-	}
-	want, got := ask(whole), make([]drawn, 2)
-	for k := range 2 {
-		g := opened(t, "blockbattle", map[string]any{"num_envs": parts[k+1] - parts[k], "seed": 5, "first": parts[k]})
-		for i, d := range ask(g) {
-			got[i].Planes = append(got[i].Planes, d.Planes...)
-			got[i].Globals = append(got[i].Globals, d.Globals...)
-			got[i].States = append(got[i].States, d.States...)
+	for game, opponents := range map[string]map[int]any{
+		"blockbattle": {}, "toy:turns": {0: mixed("first", 1, "last", 2), 2: mixed("last", 1, "first", 1)},
+	} {
+		run := func(first, n int) []string {
+			g := started(t, game, map[string]any{"num_envs": n, "first": first, "seed": 5, "opponents": opponents})
+			told := make([]string, n)
+			for k := range 8 {
+				if k == 4 && len(opponents) > 0 {
+					require.NoError(t, g.Call("set_opponents", nil, map[int]any{0: "again"}))
+				}
+				roll(t, g, 7)
+				require.NoError(t, g.CallSlab("clone", nil, nil, map[string]any{"reseed": k}))
+				for i := range told {
+					after := result[lists](t, g, "afterstates", u32(uint32(i)), map[string]any{"seed": 8})
+					told[i] += fmt.Sprint(boards(g)[i], after, result[states](t, g, "snapshot", u32(uint32(i))))
+					if len(opponents) > 0 {
+						told[i] += fmt.Sprint(g.Field("opponent")[6*i : 6*i+6])
+					}
+				}
+			}
+			return told
+		}
+		whole := run(0, 10)
+		require.Equal(t, whole, append(run(0, 3), run(3, 7)...))
+		if game == "toy:turns" {
+			all := strings.Join(whole, "")
+			require.Contains(t, all, "[2 0 255 255 1 0]", "again, the client, last")
+			require.Contains(t, all, "[2 0 255 255 0 0]", "again, the client, first: numbers are of the handle, not of a seat")
 		}
 	}
-	require.Equal(t, want[0].Planes, got[0].Planes)
-	require.Equal(t, want[0].Globals, got[0].Globals)
-	require.Equal(t, want[1].States, got[1].States)
 }

@@ -2,10 +2,9 @@ package server_test
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/bits"
+	"maps"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,9 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots"
 	"blockyard/env"
-	"blockyard/env/vec"
+	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -27,11 +25,10 @@ type received struct {
 	Slab []byte `msgpack:"slab"`
 }
 
-func (r *received) games() (out []uint32) {
-	for k := 0; k < len(r.Envs); k += 4 {
-		out = append(out, binary.LittleEndian.Uint32(r.Envs[k:]))
-	}
-	return out
+// recv receives from least up to most games, and returns which.
+func recv(t testing.TB, g *client.Games, least, most int) []uint32 {
+	t.Helper()
+	return numbers[uint32](result[received](t, g, "recv", least, most, 60_000).Envs)
 }
 
 // gamesOf cuts the slab of n games into the bytes of each game, field by field.
@@ -48,113 +45,125 @@ func gamesOf(g *client.Games, slab []byte, n int) []string {
 	return out
 }
 
-// plan returns actions for one game, which depend only on its masks, its number and how often it was stepped.
-func plan(g *client.Games, part string, game, step int) (out []byte) {
-	_, masks, _ := strings.Cut(part, "mask:")
-	each := 0
-	for _, f := range g.Layout {
-		if f.Name == "mask" {
-			each = f.Len / g.Rows
+// A story is what each of some games has shown so far. Their next actions depend on nothing else.
+type story struct {
+	*client.Games
+	told    [][]string
+	slot    []byte // where recv writes; nil for its response
+	records []byte
+}
+
+// begin resets games, all of whose episodes are recorded.
+func begin(t testing.TB, g *client.Games) *story {
+	t.Helper()
+	recordAll(t, g)
+	s := &story{Games: g}
+	for _, part := range gamesOf(g, g.Slab, g.NumEnvs) {
+		s.told = append(s.told, []string{part})
+	}
+	return s
+}
+
+// plan returns the next actions of some games.
+func (s *story) plan(games ...uint32) (actions []byte) {
+	for _, i := range games {
+		steps := len(s.told[i]) - 1
+		_, masks, _ := strings.Cut(s.told[i][steps], "mask:")
+		for r := range s.RowsPerEnv {
+			width := len(s.Field("mask")) / s.Rows
+			actions = append(actions, u16(legalOf([]byte(masks[r*width:(r+1)*width]), uint64(7*int(i)+13*steps+r)))...)
 		}
 	}
-	for r := range g.RowsPerEnv {
-		var legal []uint16
-		for k := range each {
-			for b := masks[r*each+k]; b != 0; b &= b - 1 {
-				legal = append(legal, uint16(k*8+bits.TrailingZeros8(b)))
+	return actions
+}
+
+// numbered are the numbers of all games.
+func (s *story) numbered() (games []uint32) {
+	for i := range s.told {
+		games = append(games, uint32(i))
+	}
+	return games
+}
+
+// together steps all games at once so often.
+func (s *story) together(t testing.TB, steps int) {
+	t.Helper()
+	for range steps {
+		require.NoError(t, s.Step(s.plan(s.numbered()...)))
+		for i, part := range gamesOf(s.Games, s.Slab, s.NumEnvs) {
+			s.told[i] = append(s.told[i], part)
+		}
+		s.records = append(s.records, fetch(t, s.Games).Lines...)
+	}
+}
+
+func (s *story) send(t testing.TB, games ...uint32) {
+	t.Helper()
+	require.NoError(t, s.Call("send", nil, u32(games...), s.plan(games...)))
+}
+
+// take receives games and returns which.
+func (s *story) take(t testing.TB, least int) []uint32 {
+	t.Helper()
+	params := []any{least, s.NumEnvs, 60_000}
+	if s.slot != nil {
+		params = append(params, 0)
+	}
+	r := result[received](t, s, "recv", params...)
+	if s.slot != nil {
+		require.Nil(t, r.Slab)
+		r.Slab = s.slot
+	}
+	games := numbers[uint32](r.Envs)
+	for k, part := range gamesOf(s.Games, r.Slab, len(games)) {
+		s.told[games[k]] = append(s.told[games[k]], part)
+	}
+	return games
+}
+
+// apart steps each game so often through send and recv, in the order in which they finish.
+func (s *story) apart(t testing.TB, steps int) {
+	t.Helper()
+	all := s.numbered()
+	s.send(t, all[3], all[1])
+	s.send(t, append(all[4:], all[0], all[2])...)
+	for left := s.NumEnvs * steps; left > 0; {
+		for _, i := range s.take(t, 1+left%3) {
+			if left--; len(s.told[i]) <= steps {
+				s.send(t, i)
 			}
 		}
-		a := uint16(0xffff)
-		if len(legal) > 0 {
-			a = legal[(7*game+13*step+r)%len(legal)]
-		}
-		out = binary.LittleEndian.AppendUint16(out, a)
+		s.records = append(s.records, fetch(t, s.Games).Lines...)
 	}
-	return out
+	require.Empty(t, recv(t, s.Games, 1, 1), "nothing is in flight: there is nothing to wait for")
 }
 
 // Games that are sent in any order and received as they finish get the bytes that step gives them: over the socket,
-// and in slots.
+// and in slots. They are recorded alike, and their records can be fetched meanwhile.
 func TestStreamSaysTheSame(t *testing.T) {
-	const games, steps = 5, 40
+	const steps = 40
 	for _, o := range []map[string]any{
 		{}, {"autoreset": "SameStep", "packed": true, "opponents": map[int]string{1: "first"}},
 		{"illegal": "penalty", "rows": "acting", "max_episode_steps": 7},
 	} {
 		for _, game := range []string{"toy:turns", "blockbattle"} {
-			for _, slots := range []int{0, games} {
+			for _, slots := range []bool{false, true} {
 				t.Run(fmt.Sprint(game, o, slots), func(t *testing.T) {
-					options := map[string]any{"num_envs": games, "seed": 3}
-					for k, v := range o {
-						options[k] = v
+					options := maps.Clone(o)
+					options["num_envs"], options["seed"] = 5, 3
+					want, got := begin(t, opened(t, game, options)), begin(t, opened(t, game, options))
+					if slots {
+						got.slot = sharedSlab(t, got.Games)
 					}
-					p := start(t, nil)
-					want := make([][]string, games)
-					g, err := dial(t, p.unix).Open(game, options)
-					require.NoError(t, err)
-					require.NoError(t, g.Reset(nil))
-					for step := range steps + 1 {
-						var actions []byte
-						for i, part := range gamesOf(g, g.Slab, games) {
-							want[i] = append(want[i], part)
-							actions = append(actions, plan(g, part, i, step)...)
-						}
-						require.NoError(t, g.Step(actions))
-					}
-					g, err = dial(t, p.unix).Open(game, options)
-					require.NoError(t, err)
-					require.Equal(t, want, streamed(t, g, games, steps, slots))
+					want.together(t, steps)
+					got.apart(t, steps)
+					require.Equal(t, want.told, got.told)
+					require.NotEmpty(t, recordsIn(t, got.records, games.Find(config().Games, game)))
+					require.ElementsMatch(t, linesOf(want.records), linesOf(got.records))
 				})
 			}
 		}
 	}
-}
-
-// streamed steps every game this often through send and recv and returns what was received.
-func streamed(t *testing.T, g *client.Games, games, steps, slots int) [][]string {
-	require.NoError(t, g.Reset(nil))
-	seen := make([][]string, games)
-	for i, part := range gamesOf(g, g.Slab, games) {
-		seen[i] = append(seen[i], part)
-	}
-	var memory []byte
-	if slots > 0 {
-		memory = sharedSlab(t, g)
-	}
-	send := func(games ...uint32) {
-		var actions []byte
-		for _, i := range games {
-			actions = append(actions, plan(g, seen[i][len(seen[i])-1], int(i), len(seen[i])-1)...)
-		}
-		require.NoError(t, g.Call("send", nil, u32(games...), actions))
-	}
-	send(3, 1)
-	send(4, 0, 2)
-	for left := games * steps; left > 0; {
-		var r received
-		params := []any{1 + left%3, games, 60_000}
-		if slots > 0 {
-			params = append(params, 0)
-		}
-		require.NoError(t, g.Call("recv", &r, params...))
-		got := r.games()
-		if slots > 0 {
-			require.Nil(t, r.Slab)
-			require.LessOrEqual(t, len(got), slots)
-			r.Slab = memory
-		}
-		for k, part := range gamesOf(g, r.Slab, len(got)) {
-			i := got[k]
-			seen[i] = append(seen[i], part)
-			if left--; len(seen[i]) <= steps {
-				send(i)
-			}
-		}
-	}
-	var r received
-	require.NoError(t, g.Call("recv", &r, 1, 1, 60_000), "nothing is in flight: there is nothing to wait for")
-	require.Empty(t, r.Envs)
-	return seen
 }
 
 // A stepped opponent holds its game back, and nothing else: the other games can be stepped and looked at.
@@ -163,35 +172,23 @@ func TestStreamBesideASlowGame(t *testing.T) {
 	var made atomic.Int32
 	p := start(t, func(c *server.Config) {
 		c.Workers = 2
-		before := c.Agents
-		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-			if t.String() != "one gate" {
-				return before(g, t)
+		addAgent(c, "one gate", func(seed uint64) (env.Agent, error) {
+			if made.Add(1) == 1 {
+				return playing(behind(open))(seed)
 			}
-			return func(uint64) (env.Agent, error) {
-				if made.Add(1) == 1 {
-					return &gate{open: open}, nil
-				}
-				return &first{}, nil
-			}, nil
-		}
+			return playing(first)(seed)
+		})
 	})
-	options := map[string]any{"num_envs": 16, "seed": 1, "opponents": map[int]string{1: "one gate"}}
-	g, err := dial(t, p.unix).Open("toy:pick", options)
-	require.NoError(t, err)
-	require.NoError(t, g.Reset(nil))
-	none := func(n int) []byte { return []byte(strings.Repeat("\xff", 2*n)) }
+	g := startGames(t, dial(t, p.unix), "toy:pick",
+		map[string]any{"num_envs": 16, "seed": 1, "opponents": map[int]string{1: "one gate"}})
 	for i := range uint32(16) {
 		require.NoError(t, g.Call("send", nil, u32(i), none(1)))
 	}
-	var r received
-	require.NoError(t, g.Call("recv", &r, 15, 16, 60_000))
-	idle := r.games()
+	idle := recv(t, g, 15, 16)
 	require.Len(t, idle, 15)
 	for range 5 {
 		require.NoError(t, g.Call("send", nil, u32(idle...), none(len(idle))))
-		require.NoError(t, g.Call("recv", &r, len(idle), 16, 60_000))
-		require.ElementsMatch(t, idle, r.games())
+		require.ElementsMatch(t, idle, recv(t, g, len(idle), 16))
 	}
 	for _, method := range []string{"legal", "afterstates", "observe", "snapshot"} {
 		require.NoError(t, g.Call(method, nil, u32(idle[0])), method)
@@ -201,21 +198,16 @@ func TestStreamBesideASlowGame(t *testing.T) {
 	for method, params := range map[string][]any{
 		"step": {none(16)}, "clone": {u32(0), u32(1)}, "rollout": {1}, "checkpoint": {},
 	} {
-		err := g.Call(method, nil, params...)
-		require.Equal(t, wire.BadParams, code(t, err), method)
-		require.ErrorContains(t, err, "have not been received: call recv first")
+		refused(t, wire.BadParams, "have not been received: call recv first", g.Call(method, nil, params...))
 	}
-	var stats struct {
+	type busy struct {
 		InFlight int `msgpack:"in_flight"`
 		Workers  int `msgpack:"workers"`
 	}
-	require.NoError(t, g.Call("stream_stats", &stats))
-	require.Equal(t, 1, stats.InFlight)
-	require.Equal(t, 2, stats.Workers)
+	require.Equal(t, busy{1, 2}, result[busy](t, g, "stream_stats"))
 	close(open)
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "last"}), "it waits for the games being stepped")
-	require.NoError(t, g.Call("recv", &r, stats.InFlight, 16, 60_000))
-	require.Len(t, r.games(), stats.InFlight)
+	require.Len(t, recv(t, g, 1, 16), 1)
 }
 
 // A recv that waits gives way to the next request, and ends with its connection.
@@ -244,74 +236,47 @@ func TestStreamStopsWaiting(t *testing.T) {
 
 func TestStreamBadRequests(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 4 << 20 })
-	c := dial(t, p.unix)
-	g, err := c.Open("toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, err)
+	g := openGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("send", nil, u32(0), u16(65535))))
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("recv", nil, 1, 1, 0)))
 	require.NoError(t, g.Reset(nil))
 	for _, r := range []struct {
-		want   int
 		method string
 		params []any
 	}{
-		{wire.BadParams, "send", []any{[]byte{1}, []byte{}}}, {wire.BadParams, "send", []any{u32(0), u16(1, 2)}},
-		{wire.BadParams, "send", []any{u32(3), u16(1)}}, {wire.BadParams, "send", []any{u32(1, 1), u16(65535, 65535)}},
-		{wire.BadParams, "send", []any{u32(0, 1, 2, 0), u16(0, 0, 0, 0)}}, {wire.Illegal, "send", []any{u32(1), u16(999)}},
-		{wire.BadParams, "send", []any{"all", u16(1)}},
-		{wire.BadParams, "recv", []any{0, 1, 0}}, {wire.BadParams, "recv", []any{2, 1, 0}},
-		{wire.BadParams, "recv", []any{1, 4, 0}}, {wire.BadParams, "recv", []any{1, 3, 1 << 30}},
-		{wire.BadParams, "recv", []any{1, 3, 0, 0}}, {wire.BadParams, "recv", []any{1, 3}},
-		{wire.BadParams, "share", []any{1, 4}}, {wire.BadParams, "share", []any{1, 0}},
+		{"send", []any{[]byte{1}, []byte{}}}, {"send", []any{u32(0), u16(1, 2)}},
+		{"send", []any{u32(3), u16(1)}}, {"send", []any{u32(1, 1), u16(65535, 65535)}},
+		{"send", []any{u32(0, 1, 2, 0), u16(0, 0, 0, 0)}}, {"send", []any{"all", u16(1)}},
+		{"recv", []any{0, 1, 0}}, {"recv", []any{2, 1, 0}}, {"recv", []any{1, 4, 0}}, {"recv", []any{1, 3, 1 << 30}},
+		{"recv", []any{1, 3, 0, 0}}, {"recv", []any{1, 3}}, {"share", []any{1, 4}}, {"share", []any{1, 0}},
 	} {
-		require.Equal(t, r.want, code(t, g.Call(r.method, nil, r.params...)), fmt.Sprint(r))
+		require.Equal(t, wire.BadParams, code(t, g.Call(r.method, nil, r.params...)), fmt.Sprint(r))
 	}
+	require.Equal(t, wire.Illegal, code(t, g.Call("send", nil, u32(1), u16(999))))
 	require.NoError(t, g.Call("share", nil, 1, 2))
 	require.Equal(t, wire.BadParams, code(t, g.Call("step_slot", nil, 0)), "a slot of two games")
-	for method, params := range map[string][]any{
-		"reset": {map[string]any{"slot": 0}}, "rollout": {1, map[string]any{"slot": 0}},
-	} {
-		require.Equal(t, wire.BadParams, code(t, g.Call(method, nil, params...)), method)
-	}
-	require.NoError(t, g.Call("send", nil, u32(0, 2), u16(65535, 65535)))
-	require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(1, 2), u16(65535, 65535))), "2 is in flight")
+	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": 0})))
+	require.Equal(t, wire.BadParams, code(t, g.Call("rollout", nil, 1, map[string]any{"slot": 0})))
+	require.NoError(t, g.Call("send", nil, u32(0, 2), none(2)))
+	require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(1, 2), none(2))), "2 is in flight")
 	require.NoError(t, g.Reset(nil), "drops what was not received")
-	var r received
-	require.NoError(t, g.Call("recv", &r, 1, 3, 60_000))
-	require.Empty(t, r.Envs)
-	require.NoError(t, g.Step(u16(65535, 65535, 65535)))
+	require.Empty(t, recv(t, g, 1, 3))
+	require.NoError(t, g.Step(none(3)))
 	require.NoError(t, g.Call("close", nil))
-}
-
-type failing struct{}
-
-func (failing) Act(context.Context, env.State, int) (env.Action, error) {
-	return env.None, errors.New("no idea")
 }
 
 // After an opponent failed, recv says so, and a reset of all games lets the handle go on.
 func TestStreamAfterFailure(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		before := c.Agents
-		c.Agents = func(g *env.Game, t bots.Text) (vec.AgentFactory, error) {
-			if t.String() == "fails" {
-				return func(uint64) (env.Agent, error) { return failing{}, nil }, nil
-			}
-			return before(g, t)
-		}
+		addAgent(c, "fails", playing(func(context.Context, []env.Action) (env.Action, error) { return env.None, errors.New("no idea") }))
 	})
-	g, err := dial(t, p.unix).Open("toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "fails"}})
-	require.NoError(t, err)
-	require.NoError(t, g.Reset(nil))
-	none := []byte(strings.Repeat("\xff", 2*8))
-	games := u32(0, 1, 2, 3, 4, 5, 6, 7)
-	require.NoError(t, g.Call("send", nil, games, none))
+	g := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "fails"}})
+	send := func() error { return g.Call("send", nil, u32(0, 1, 2, 3, 4, 5, 6, 7), none(8)) }
+	require.NoError(t, send())
 	require.Equal(t, wire.Opponent, code(t, g.Call("recv", nil, 8, 8, 60_000)))
-	require.Equal(t, wire.Opponent, code(t, g.Call("send", nil, games, none)), "until they are reset")
+	require.Equal(t, wire.Opponent, code(t, send()), "until they are reset")
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}))
 	require.NoError(t, g.Reset(nil))
-	require.NoError(t, g.Call("send", nil, games, none))
-	var r received
-	require.NoError(t, g.Call("recv", &r, 8, 8, 60_000))
-	require.Len(t, r.games(), 8)
+	require.NoError(t, send())
+	require.Len(t, recv(t, g, 8, 8), 8)
 }

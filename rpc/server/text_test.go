@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -15,9 +14,7 @@ import (
 
 // parsed asks a server what actions texts are.
 func parsed(c *client.Client, game string, texts ...string) ([]byte, error) {
-	var out struct {
-		Actions []byte `msgpack:"actions"`
-	}
+	var out lists
 	err := c.Call("parse", &out, game, map[string]any{"texts": texts})
 	return out.Actions, err
 }
@@ -30,17 +27,14 @@ func TestParseIsTheInverseOfText(t *testing.T) {
 		for first := 0; first < g.Actions; first += 4000 {
 			var actions []byte
 			for a := first; a < min(first+4000, g.Actions); a++ {
-				actions = binary.LittleEndian.AppendUint16(actions, uint16(a))
+				actions = append(actions, u16(uint16(a))...)
 			}
-			var texts []string
-			require.NoError(t, c.Call("text", &texts, g.ID, actions))
-			back, err := parsed(c, g.Name, texts...)
+			back, err := parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...)
 			require.NoError(t, err)
 			require.Equal(t, actions, back, g.Name)
 		}
 		_, err := parsed(c, g.Name, "none", "up up and away")
-		require.Equal(t, wire.BadParams, code(t, err))
-		require.ErrorContains(t, err, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`)
+		refused(t, wire.BadParams, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`, err)
 		_, example, _ := strings.Cut(err.Error(), `such as "`)
 		_, err = parsed(c, g.Name, strings.TrimRight(example, `"`))
 		require.NoError(t, err, "the example of the error")
@@ -59,20 +53,18 @@ func TestObserveText(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Games = games.All; c.Limits.MaxReply = 64 << 10 })
 	for _, g := range games.All {
 		for _, rows := range []string{"seat", "acting"} {
-			h, err := dial(t, p.unix).Open(g.Name, map[string]any{"num_envs": 3, "rows": rows, "seed": 1})
-			require.NoError(t, err)
-			require.NoError(t, h.Reset(nil))
-			require.NoError(t, h.Call("rollout", nil, 3, map[string]any{"keep": "last"}))
+			c := dial(t, p.unix)
+			h := startGames(t, c, g.Name, map[string]any{"num_envs": 3, "rows": rows, "seed": 1})
+			roll(t, h, 3)
 			require.NoError(t, h.CallSlab("clone", []byte{}, []byte{}))
-			var out struct {
+			type described struct {
 				Count int      `msgpack:"count"`
 				Texts []string `msgpack:"texts"`
 			}
-			require.NoError(t, h.Call("observe_text", &out, nil))
+			out := result[described](t, h, "observe_text", nil)
 			require.Equal(t, h.RowsPerEnv*out.Count, len(out.Texts))
 			require.Positive(t, out.Count)
-			var frame string
-			require.NoError(t, h.Call("render", &frame, 0))
+			frame := result[string](t, h, "render", 0)
 			mask, seats := h.Field("mask"), h.Field("seat")
 			for r, text := range out.Texts[:h.RowsPerEnv] {
 				require.NotContains(t, text, "\x1b")
@@ -84,17 +76,16 @@ func TestObserveText(t *testing.T) {
 				if !turn {
 					continue
 				}
-				actions, err := parsed(dial(t, p.unix), g.Name, strings.Split(strings.TrimSpace(list), "; ")...)
+				actions, err := parsed(c, g.Name, strings.Split(strings.TrimSpace(list), "; ")...)
 				require.NoError(t, err)
 				each := len(mask) / h.Rows
 				want := make([]byte, each)
-				for k := 0; k < len(actions); k += 2 {
-					a := binary.LittleEndian.Uint16(actions[k:])
+				for _, a := range numbers[uint16](actions) {
 					want[a>>3] |= 1 << (a & 7)
 				}
 				require.Equal(t, mask[r*each:(r+1)*each], want)
 			}
-			require.NoError(t, h.Call("observe_text", &out, u32(2), map[string]any{"legal": false}))
+			out = result[described](t, h, "observe_text", u32(2), map[string]any{"legal": false})
 			require.Equal(t, 1, out.Count)
 			require.NotContains(t, out.Texts[0], "legal actions")
 		}

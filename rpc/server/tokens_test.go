@@ -22,23 +22,10 @@ func TestTokensHaveLimits(t *testing.T) {
 			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 190_000}, {Name: "bob", Secret: "b"},
 		}
 	})
-	with := func(token string) *client.Client {
-		c, err := client.Dial(context.Background(), p.tcp, token, nil)
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = c.Close() })
-		return c
-	}
-	open := func(c *client.Client, game string, n int) error {
-		_, err := c.Open(game, map[string]any{"num_envs": n})
-		return err
-	}
+	with := func(token string) *client.Client { return dialAs(t, p.tcp, token) }
 	refused := func(err error, limit string, value int64) {
 		t.Helper()
-		var refusal *wire.Error
-		require.ErrorAs(t, err, &refusal)
-		require.Equal(t, wire.Limit, refusal.Code)
-		require.Equal(t, limit, refusal.Data["limit"])
-		require.EqualValues(t, value, refusal.Data["value"])
+		refusal := exceeded(t, err, wire.Limit, limit, value)
 		require.Equal(t, "ann", refusal.Data["token"])
 		require.Contains(t, refusal.Msg, "raise "+limit+" in its line of --token-file")
 	}
@@ -51,34 +38,18 @@ func TestTokensHaveLimits(t *testing.T) {
 	_, err := client.Dial(context.Background(), p.tcp, "a", nil)
 	refused(err, "max_sessions", 2)
 
-	var stats struct {
-		Envs  int `msgpack:"envs"`
-		Token struct {
-			Name     string `msgpack:"name"`
-			Sessions int    `msgpack:"sessions"`
-			Envs     int    `msgpack:"envs"`
-			Memory   int64  `msgpack:"memory"`
-		} `msgpack:"token"`
-	}
-	require.NoError(t, a.Call("stats", &stats))
-	require.Equal(t, 200, stats.Envs)
-	require.Equal(t, "ann", stats.Token.Name)
-	require.Equal(t, 2, stats.Token.Sessions)
-	require.Equal(t, 100, stats.Token.Envs)
-	require.Positive(t, stats.Token.Memory)
-	used := stats.Token.Memory
+	all := result[stats](t, a, "stats")
+	require.Equal(t, 200, all.Envs)
+	require.Positive(t, all.Token.Memory)
+	require.Equal(t, tokenStats{"ann", 2, 100, all.Token.Memory}, all.Token)
 
 	require.NoError(t, also.Close())
-	require.Eventually(t, func() bool {
-		require.NoError(t, a.Call("stats", &stats))
-		return stats.Token.Sessions == 1
-	}, hangs, time.Millisecond)
-	require.Equal(t, 60, stats.Token.Envs, "what a session had is free again")
-	require.Less(t, stats.Token.Memory, used)
+	require.Eventually(t, func() bool { return result[stats](t, a, "stats").Token.Sessions == 1 }, hangs, time.Millisecond)
+	now := result[stats](t, a, "stats").Token
+	require.Equal(t, 60, now.Envs, "what a session had is free again")
+	require.Less(t, now.Memory, all.Token.Memory)
 	require.NoError(t, a.Call("close", nil, 1))
-	require.NoError(t, a.Call("stats", &stats))
-	require.Zero(t, stats.Token.Envs)
-	require.Zero(t, stats.Token.Memory)
+	require.Equal(t, tokenStats{"ann", 1, 0, 0}, result[stats](t, a, "stats").Token)
 	require.NoError(t, open(with("a"), "toy:pick", 100))
 }
 

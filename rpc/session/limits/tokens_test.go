@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,4 +38,45 @@ func TestParseTokens(t *testing.T) {
 		require.ErrorContains(t, err, says, text)
 		require.NotContains(t, err.Error(), "hidden", "errors never contain a token")
 	}
+}
+
+// FuzzParseTokens reads any text as a file of tokens. What it reads is within the limits of the format, and an error
+// does not contain a token.
+func FuzzParseTokens(f *testing.F) {
+	f.Add("a-token-without-a-name")
+	f.Add("# names\nalice 0123456789abcdef0123 max_envs=10\nbob fedcba9876543210fedc max_sessions=2 max_memory=9\n")
+	f.Add("alice 0123456789abcdef0123 max_envs=x\n\nalice 0123456789abcdef0123")
+	f.Fuzz(func(t *testing.T, text string) {
+		list, err := ParseTokens(text)
+		if err != nil {
+			names, secrets := "", []string{}
+			for _, line := range strings.Split(text, "\n") {
+				words := strings.Fields(line)
+				if len(words) > 1 {
+					names, words = names+" "+words[0], words[1:]
+				}
+				for _, word := range words {
+					if len(word) > 20 && !strings.Contains(word, "max_") {
+						secrets = append(secrets, word)
+					}
+				}
+			}
+			for _, secret := range secrets {
+				if !strings.Contains(names, secret) {
+					require.NotContains(t, err.Error(), secret)
+				}
+			}
+			return
+		}
+		require.NotEmpty(t, list)
+		for k, token := range list {
+			require.NotEmpty(t, token.Secret)
+			require.True(t, token.Name != "" || len(list) == 1)
+			require.True(t, token.MaxEnvs >= 0 && token.MaxSessions >= 0 && token.MaxMemory >= 0)
+			for _, other := range list[:k] {
+				require.NotEqual(t, token.Name, other.Name)
+				require.NotEqual(t, token.Secret, other.Secret)
+			}
+		}
+	})
 }
