@@ -37,8 +37,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Games, c.Features = append(c.Games, games.All...), bots.Features })
 	options := map[string]any{"num_envs": 32}
 	recording := openGames(t, dial(t, p.unix), "blockbattle", options)
-	require.NoError(t, recording.Call("record", nil, map[string]any{"every": 1 << 40}))
-	require.NoError(t, recording.Reset(nil))
+	recordOne(t, recording, 1<<40)
 
 	stream := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}})
 	both := append(request(t, "send", stream.H, u32(0, 1, 2, 3), none(4)), request(t, "recv", stream.H, 4, 4, 1000)...)

@@ -90,7 +90,7 @@ func TestClientAsOpponent(t *testing.T) {
 					require.Equal(t, []string{"client:first", "last"}, b.Opponents)
 					both := []*client.Games{a, b}
 					for _, g := range both {
-						recordAll(t, g)
+						recordOne(t, g, 1)
 					}
 					seats := goOn(t, b)
 					var c chooser

@@ -12,8 +12,8 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// BenchmarkStep steps games whose seats make no move, over each transport, also with the features of afterstates in
-// their slabs. The server runs in the same process, so that allocs/op counts both ends.
+// BenchmarkStep steps games whose seats make no move, over each transport, also with records of episodes and with the
+// features of afterstates. The server runs in the same process, so that allocs/op counts both ends.
 func BenchmarkStep(b *testing.B) {
 	p := start(b, func(c *server.Config) { c.Games, c.Features = append(c.Games, games.All...), bots.Features })
 	run := func(name string, open func(c *client.Client) *client.Games) {
@@ -37,26 +37,14 @@ func BenchmarkStep(b *testing.B) {
 			})
 		}
 	}
+	for _, every := range []int{100, 1} {
+		run(fmt.Sprintf("recording=%d", every), func(c *client.Client) *client.Games {
+			g := openGames(b, c, "blockbattle", map[string]any{"num_envs": 256, "seed": 1, "max_episode_steps": 50})
+			recordOne(b, g, every)
+			return g
+		})
+	}
 	for _, game := range []string{"blockbattle", "tetrisduel"} {
 		run(game+"/candidates", func(c *client.Client) *client.Games { return candidates(b, c, game, 64) })
-	}
-}
-
-// BenchmarkRecording compares steps without recording, with the default sample, and with every episode.
-func BenchmarkRecording(b *testing.B) {
-	for _, every := range []int{0, 100, 1} {
-		b.Run(fmt.Sprintf("every=%d", every), func(b *testing.B) {
-			g := opened(b, "blockbattle", map[string]any{"num_envs": 256, "seed": 1})
-			if every > 0 {
-				require.NoError(b, g.Call("record", nil, map[string]any{"every": every}))
-			}
-			require.NoError(b, g.Reset(nil))
-			for b.Loop() {
-				roll(b, g, 100)
-				if every > 0 {
-					fetch(b, g)
-				}
-			}
-		})
 	}
 }

@@ -67,14 +67,6 @@ func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
 	if err := conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
 		return false
 	}
-	var got []byte
-	one := make([]byte, 512)
-	for !whole(got) {
-		n, err := conn.Read(one)
-		if err != nil { // it ended, or waits for the rest of what now is another message
-			return false
-		}
-		got = append(got, one[:n]...)
-	}
-	return true
+	_, err = nextMessage(conn)
+	return err == nil // it goes on, and does not wait for the rest of what now is another message
 }

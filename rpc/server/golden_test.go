@@ -14,6 +14,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
@@ -99,16 +100,16 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 // readMessage reads one response, whatever it says.
 func readMessage(t *testing.T, r io.Reader) []byte {
 	t.Helper()
-	var b []byte
-	one := make([]byte, 1)
-	for {
-		_, err := io.ReadFull(r, one)
-		require.NoError(t, err)
-		b = append(b, one...)
-		if whole(b) {
-			return b
-		}
+	b, err := nextMessage(r)
+	require.NoError(t, err)
+	return b
+}
+
+func nextMessage(r io.Reader) (b []byte, err error) {
+	for one := make([]byte, 1); err == nil && !whole(b); b = append(b, one...) {
+		_, err = io.ReadFull(r, one)
 	}
+	return b, err
 }
 
 // whole reports whether b begins with a complete message.
@@ -162,7 +163,7 @@ func TestGoldenBytes(t *testing.T) {
 	require.NoError(t, err)
 	before, after, found := strings.Cut(string(raw), mark)
 	require.True(t, found)
-	if updating() {
+	if envtest.Updating() {
 		require.NoError(t, os.WriteFile("../PROTOCOL.md", []byte(before+mark+document.String()), 0o644))
 		return
 	}
@@ -176,12 +177,9 @@ func captureState(t *testing.T) (state []byte, c saved) {
 	return result[states](t, g, "snapshot", u32(0)).States, result[saved](t, g, "checkpoint", u32(0))
 }
 
-func updating() bool { return os.Getenv("BLOCKYARD_UPDATE") == "1" }
-
 func compare(t *testing.T, name, text string) {
 	t.Helper()
-	if updating() {
-		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+	if envtest.Updating() {
 		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
 		return
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -73,14 +74,16 @@ func answer(t *testing.T, conn net.Conn) int {
 	return failure.Code
 }
 
-// What is in use: goroutines, open files, bytes of the heap.
-type use struct{ goroutines, files int }
+// What is in use: goroutines, open files, mappings of shared memory.
+type use struct{ goroutines, files, mappings int }
 
 func inUse(t testing.TB) use {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
-	return use{runtime.NumGoroutine(), len(files)}
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return use{runtime.NumGoroutine(), len(files), bytes.Count(maps, []byte("memfd:blockyard"))}
 }
 
 // settled waits until no more is in use than before.
@@ -89,7 +92,7 @@ func settled(t testing.TB, before use) {
 	var now use
 	for until := time.Now().Add(hangs); time.Now().Before(until); {
 		now = inUse(t)
-		if now.goroutines <= before.goroutines && now.files <= before.files {
+		if now.goroutines <= before.goroutines && now.files <= before.files && now.mappings <= before.mappings {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
@@ -106,7 +109,7 @@ func unharmed(t *testing.T, p *place) (check func()) {
 		t.Helper()
 		c := dial(t, p.tcp)
 		require.Less(t, high(), int64(memoryLimit))
-		settled(t, use{before.goroutines + 2, before.files + 2}) // this client is connected
+		settled(t, use{before.goroutines + 2, before.files + 2, before.mappings}) // this client is connected
 		require.Zero(t, p.Buffered(), "bytes still counted")
 		require.NotContains(t, p.logged(), "panic")
 		nothingOpen(t, c)
@@ -138,14 +141,6 @@ func peak() (stop func() int64) {
 		}
 	}()
 	return func() int64 { close(done); return <-most }
-}
-
-// often is how many times hostile things are tried, a fifth under -short.
-func often(n int) int {
-	if testing.Short() {
-		return n / 5
-	}
-	return n
 }
 
 const memoryLimit = 128 << 20
@@ -216,7 +211,7 @@ func TestManyLargeRequests(t *testing.T) {
 
 // TestRandomFrames sends noise, and requests with some bytes changed or cut off.
 func TestRandomFrames(t *testing.T) {
-	frames := often(10_000)
+	frames := envtest.Many(2_000, 10_000)
 	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
 	check := unharmed(t, p)
 	seeds := [][]byte{
@@ -281,18 +276,19 @@ func noise(p *place, r *rand.Rand, seeds [][]byte) int {
 	return 40
 }
 
-// TestKilledClients vanish at every moment of a session.
+// TestKilledClients vanish at every moment of a session, over a unix socket also in the midst of slots.
 func TestKilledClients(t *testing.T) {
 	p := start(t, nil)
 	before, check := inUse(t), unharmed(t, p)
 	script := bytes.Join([][]byte{
 		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
-		request(t, "reset", 1), request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}),
+		request(t, "reset", 1), request(t, "share", 1, 3), wire.AppendStepSlot(nil, 9, 1, 1), request(t, "share", 1, 1),
+		request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}),
 		request(t, "afterstates", 1, nil),
 		request(t, "step", 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
 	}, nil)
 	r := rand.New(rand.NewPCG(5, 6))
-	for i := range often(1000) {
+	for i := range envtest.Many(200, 1000) {
 		conn := connect(t, []string{p.unix, p.tcp}[i%2])
 		if c, ok := conn.(*net.TCPConn); ok && i%3 == 0 {
 			require.NoError(t, c.SetLinger(0)) // a reset instead of an end
@@ -327,7 +323,7 @@ func TestSlowClients(t *testing.T) {
 		_, err := io.ReadAll(conn)
 		require.False(t, errors.Is(err, os.ErrDeadlineExceeded), "the connection stays open")
 	}
-	settled(t, use{before.goroutines, before.files + 3}) // our ends of the connections
+	settled(t, use{before.goroutines, before.files + 3, before.mappings}) // our ends of the connections
 	idle := dial(t, p.unix)
 	time.Sleep(1200 * time.Millisecond)
 	require.NoError(t, idle.Call("ping", nil), "a client may be idle between requests")

@@ -11,6 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	records "blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/envtest/toy"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -61,14 +64,14 @@ func seatOne(g *client.Games) (ids []int) {
 	return ids
 }
 
-// A mixture is drawn for every game; the slab, final and opponent_stats say who played, also after the
-// mixture has changed and changed back.
+// A mixture is drawn for every game; the slab, final, opponent_stats and the record say who played, also after the
+// mixture has changed.
 func TestMixture(t *testing.T) {
 	for _, mode := range []string{"NextStep", "SameStep"} {
 		g := opened(t, "toy:pick", map[string]any{"num_envs": 40, "autoreset": mode,
 			"opponents": map[int]any{1: mixed("first", 3, "last", 1.5)}})
 		require.Equal(t, []string{"first", "last"}, g.Opponents)
-		require.NoError(t, g.Reset(nil))
+		recordOne(t, g, 1)
 		before, want := seatOne(g), make([][4]uint64, 3)
 		require.Subset(t, before, []int{0, 1})
 		var c chooser
@@ -101,6 +104,20 @@ func TestMixture(t *testing.T) {
 		require.Equal(t, want, resultsOf(t, g), mode)
 		require.Equal(t, want, resultsOf(t, g, map[string]any{"reset": true}))
 		require.Equal(t, make([][4]uint64, 3), resultsOf(t, g))
+		lines, _ := stopRecording(t, g)
+		recorded := map[string]uint64{}
+		for _, rec := range recordsIn(t, lines, toy.Pick) {
+			recorded[rec.Agents[1]]++
+			for s, moves := range records.NewReplay(toy.Pick, rec).All() {
+				if legal := s.Legal(1, nil); len(legal) > 0 {
+					plays := map[string]env.Action{"first": legal[0], "again": legal[0], "last": legal[len(legal)-1]}
+					require.Equal(t, plays[rec.Agents[1]], moves[1])
+				}
+			}
+		}
+		for id, spec := range []string{"first", "last", "again"} {
+			require.Equal(t, want[id][0]+want[id][1]+want[id][2], recorded[spec])
+		}
 	}
 }
 

@@ -40,10 +40,10 @@ func fetch(t testing.TB, g *client.Games, options ...any) fetched {
 	return out
 }
 
-// recordAll records every episode, and resets the games.
-func recordAll(t testing.TB, g *client.Games) {
+// recordOne records one in so many episodes, and resets the games.
+func recordOne(t testing.TB, g *client.Games, every int) {
 	t.Helper()
-	require.NoError(t, g.Call("record", nil, map[string]any{"every": 1}))
+	require.NoError(t, g.Call("record", nil, map[string]any{"every": every}))
 	require.NoError(t, g.Reset(nil))
 }
 
@@ -209,41 +209,6 @@ func TestRecordMemory(t *testing.T) {
 	require.Zero(t, memory(t, c), "freed with the handle")
 }
 
-// An endless game goes on for ever.
-type endless struct{ toy.State }
-
-func (s *endless) CopyFrom(src env.State) { *s = *src.(*endless) }
-func (s *endless) Acting() env.Seats      { return 3 }
-func (s *endless) Legal(_ int, dst []env.Action) []env.Action {
-	return append(dst, 0, 1)
-}
-
-func (s *endless) Step(m env.Moves) {
-	s.State.Step(m)
-	s.Points, s.Played = [env.MaxSeats]uint8{}, 0
-}
-
-// A game that is longer than the memory allows is given up, a long one is a record of several lines.
-func TestRecordLongGames(t *testing.T) {
-	game := *toy.Pick
-	game.Name, game.ID = "toy:endless", "ToyEndless-v0"
-	game.New = func(seats int) env.State { return &endless{*toy.Pick.New(seats).(*toy.State)} }
-	c := dial(t, start(t, func(c *server.Config) { c.Games = []*env.Game{&game} }).unix)
-	for _, l := range []struct{ memory, steps, records int }{{64 << 10, 20_000, 0}, {4 << 20, 20_000, 1}, {4 << 20, 100_000, 1}} {
-		g := openGames(t, c, "toy:endless", map[string]any{"max_episode_steps": l.steps})
-		require.NoError(t, g.Call("record", nil, map[string]any{"every": 1, "memory": l.memory}))
-		require.NoError(t, g.Reset(nil))
-		roll(t, g, l.steps)
-		out := result[fetched](t, g, "records")
-		require.Equal(t, []int{l.records, 1 - l.records}, []int{out.Count, out.Dropped})
-		for _, rec := range recordsIn(t, out.Lines, &game) {
-			require.Len(t, rec.Choices, 2*l.steps)
-			require.True(t, rec.Stopped)
-		}
-		roll(t, g, l.steps)
-	}
-}
-
 // Errors say what is wrong, and nothing is recorded then.
 func TestRecordRefused(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 20 << 20 })
@@ -279,29 +244,6 @@ func TestRecordRefused(t *testing.T) {
 	require.Zero(t, fetch(t, g).Count, "before the first reset")
 	stopRecording(t, g)
 	require.NoError(t, g.Call("record", nil, nil))
-}
-
-// Of a mixture, the record names the opponent that was drawn for the episode.
-func TestRecordMixture(t *testing.T) {
-	g := opened(t, "toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]any{1: mixed("first", 1, "last", 2)}})
-	recordAll(t, g)
-	roll(t, g, 300)
-	lines, _ := stopRecording(t, g)
-	drawn := map[string]int{}
-	for _, rec := range recordsIn(t, lines, toy.Pick) {
-		drawn[rec.Agents[1]]++
-		replay := records.NewReplay(toy.Pick, rec)
-		for s, moves := range replay.All() {
-			if legal := s.Legal(1, nil); len(legal) > 0 {
-				want := map[string]env.Action{"first": legal[0], "last": legal[len(legal)-1]}
-				require.Equal(t, want[rec.Agents[1]], moves[1])
-			}
-		}
-		require.NoError(t, replay.Err())
-	}
-	require.Len(t, drawn, 2)
-	require.Greater(t, drawn["last"], drawn["first"])
-	require.Greater(t, drawn["first"], 20)
 }
 
 // A recording can be ended while games are being stepped in the background, and begins when none is.

@@ -66,10 +66,8 @@ func TestReplayGoesOnExactly(t *testing.T) {
 					}
 					left, right := openParts(t, here, game.Name, 4, o, 0), openParts(t, there, game.Name, 4, o, 0)
 					a, b := left[0], right[0]
-					record := map[string]any{"every": 2}
-					require.NoError(t, a.Call("record", nil, record))
-					require.NoError(t, b.Call("record", nil, record))
-					require.NoError(t, a.Reset(nil))
+					require.NoError(t, b.Call("record", nil, map[string]any{"every": 2}))
+					recordOne(t, a, 2)
 					recorded := 0
 					for step := range 5 {
 						logged(t, a, step)
@@ -141,14 +139,4 @@ func TestReplayRefuses(t *testing.T) {
 	actions[0] = 0xF0
 	refused(t, wire.Opponent, "the log does not fit the environment: step 0:", g.Call("replay", nil, nil, lengths, actions, moves))
 	require.NoError(t, g.Reset(nil), "the games go on")
-}
-
-// Games that have been received can be saved while others are in flight.
-func TestCheckpointBesideOthers(t *testing.T) {
-	g := started(t, "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, g.Call("send", nil, u32(1), none(1)))
-	require.Equal(t, 2, result[saved](t, g, "checkpoint", u32(0, 2)).Count)
-	for _, games := range []any{nil, u32(1), u32(0, 1)} {
-		require.ErrorContains(t, g.Call("checkpoint", nil, games), "call recv first")
-	}
 }

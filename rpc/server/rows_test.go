@@ -44,15 +44,6 @@ func TestWaitingRows(t *testing.T) {
 			require.NoError(t, g.Step(actions), "the actions of waiting rows are ignored")
 		}
 	}
-}
-
-// TestActingRows opens the compact form, in which a game has one row.
-func TestActingRows(t *testing.T) {
-	g := started(t, "toy:turns", map[string]any{"num_envs": 2, "seed": 3, "rows": "acting"})
-	require.Equal(t, 1, g.RowsPerEnv)
-	var choose chooser
-	for seat := range 3 {
-		require.Equal(t, []byte{byte(seat), byte(seat)}, g.Field("seat"))
-		stepped(t, g, &choose)
-	}
+	compact := started(t, "toy:turns", map[string]any{"num_envs": 2, "rows": "acting"})
+	require.Equal(t, []byte{0, 0}, compact.Field("seat"), "one row of each game, of the seat that acts")
 }

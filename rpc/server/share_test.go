@@ -4,18 +4,13 @@ package server_test
 
 import (
 	"bytes"
-	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"blockyard/rpc/server"
-	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
-	"blockyard/rpc/wire/client"
 )
 
 // TestRolloutIntoSlots compares a rollout in slots with one over the socket.
@@ -105,37 +100,6 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 		require.Zero(t, ask("rollout", 1, 4, map[string]any{"slot": 0}))
 	}
 	require.NotContains(t, p.logged(), "panic")
-}
-
-// TestKilledSharersLeaveNothing ends a thousand clients in the midst of slots.
-func TestKilledSharersLeaveNothing(t *testing.T) {
-	p := start(t, nil)
-	before, mapped := inUse(t), mappings(t)
-	for range 1000 {
-		conn := connect(t, p.unix)
-		c := client.New(conn)
-		require.NoError(t, c.Hello(""))
-		g := sharingOf(t, openGames(t, c, "toy:pick", map[string]any{"num_envs": 4}), 3)
-		require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))
-		rollout := request(t, "rollout", g.H, 1_000_000, map[string]any{"keep": "last"})
-		_, err := conn.Write(append(wire.AppendStepSlot(nil, 9, g.H, 1), rollout...))
-		require.NoError(t, err)
-		require.NoError(t, c.Close())
-		g.unmap()
-		for p.Counts().Sessions > limits.DefaultLimits().MaxSessions/2 { // those of clients that are gone end in time of their own
-			time.Sleep(time.Millisecond)
-		}
-	}
-	settled(t, before)
-	require.LessOrEqual(t, mappings(t), mapped)
-	nothingOpen(t, dial(t, p.unix))
-}
-
-// mappings counts the shared memory of this process.
-func mappings(t testing.TB) int {
-	b, err := os.ReadFile("/proc/self/maps")
-	require.NoError(t, err)
-	return strings.Count(string(b), "memfd:blockyard")
 }
 
 // TestStepSlotAllocatesNothing counts both ends of the connection.

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"testing"
 
@@ -134,16 +135,11 @@ func withFile(conn net.Conn) (message []byte, fd int, err error) {
 			return message, fd, err
 		}
 		message = append(message, part[:n]...)
-		controls, err := unix.ParseSocketControlMessage(oob[:oobn])
-		if err != nil {
-			return message, fd, err
-		}
+		controls, _ := unix.ParseSocketControlMessage(oob[:oobn])
 		for i := range controls {
-			fds, err := unix.ParseUnixRights(&controls[i])
-			if err != nil {
-				return message, fd, err
+			if fds, err := unix.ParseUnixRights(&controls[i]); err == nil {
+				fd = fds[0]
 			}
-			fd = fds[0]
 		}
 	}
 	return message, fd, nil
@@ -152,29 +148,33 @@ func withFile(conn net.Conn) (message []byte, fd int, err error) {
 // sharedSlab lets games share one slot and returns its slab.
 func sharedSlab(t *testing.T, g *client.Games) []byte { return sharingOf(t, g, 1).slots[0].slab }
 
-// overSlots resets and steps in slots, one after the other. Others stay as they are. With finals, the last observations
-// of games are in shared memory.
+// overSlots resets and steps in slots, one after the other, and now and then over the socket. Other slots stay as they
+// are. With finals, the last observations of games are in shared memory.
 func overSlots(t *testing.T, g *client.Games, finals bool) *way {
-	s, at, before := sharingOf(t, g, 3), 1, 0
+	s, steps := sharingOf(t, g, 3), 0
 	g.Slab = make([]byte, g.Len)
-	show := func(err error) error {
-		if err != nil {
-			return err
+	in := func(slot int, do func() error) error {
+		other := s.slots[(slot+2)%3].slab
+		before := bytes.Clone(other)
+		err := do()
+		if err == nil {
+			copy(g.Slab, s.slots[slot].slab)
 		}
-		require.Equal(t, g.Slab, s.slots[before].slab)
-		copy(g.Slab, s.slots[at].slab)
-		return nil
+		require.Equal(t, before, other)
+		return err
 	}
 	w := &way{Games: g}
 	w.reset = func(options map[string]any) error {
-		options["slot"] = at
-		defer delete(options, "slot")
-		return show(g.Call("reset", nil, options))
+		options = maps.Clone(options)
+		options["slot"] = 0
+		return in(0, func() error { return g.Call("reset", nil, options) })
 	}
 	w.step = func(actions []byte) error {
-		before, at = at, (at+1)%3
-		copy(s.slots[at].actions, actions)
-		return show(s.step(at))
+		if steps++; steps%4 == 0 {
+			return g.Step(actions)
+		}
+		copy(s.slots[steps%3].actions, actions)
+		return in(steps%3, func() error { return s.step(steps % 3) })
 	}
 	if finals {
 		var err error

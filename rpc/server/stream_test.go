@@ -56,7 +56,7 @@ type story struct {
 // begin resets games, all of whose episodes are recorded.
 func begin(t testing.TB, g *client.Games) *story {
 	t.Helper()
-	recordAll(t, g)
+	recordOne(t, g, 1)
 	s := &story{Games: g}
 	for _, part := range gamesOf(g, g.Slab, g.NumEnvs) {
 		s.told = append(s.told, []string{part})
@@ -190,7 +190,7 @@ func TestStreamBesideASlowGame(t *testing.T) {
 		require.NoError(t, g.Call("send", nil, u32(idle...), none(len(idle))))
 		require.ElementsMatch(t, idle, recv(t, g, len(idle), 16))
 	}
-	for _, method := range []string{"legal", "afterstates", "observe", "snapshot"} {
+	for _, method := range []string{"legal", "afterstates", "observe", "snapshot", "checkpoint"} {
 		require.NoError(t, g.Call(method, nil, u32(idle[0])), method)
 	}
 	require.NoError(t, g.Call("render", nil, idle[0]))
@@ -200,6 +200,8 @@ func TestStreamBesideASlowGame(t *testing.T) {
 	} {
 		refused(t, wire.BadParams, "have not been received: call recv first", g.Call(method, nil, params...))
 	}
+	all := u32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+	require.ErrorContains(t, g.Call("checkpoint", nil, all), "call recv first", "one of these games is in flight")
 	type busy struct {
 		InFlight int `msgpack:"in_flight"`
 		Workers  int `msgpack:"workers"`

@@ -24,25 +24,17 @@ func TestParseIsTheInverseOfText(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Games = games.All })
 	c := dial(t, p.unix)
 	for _, g := range games.All {
-		for first := 0; first < g.Actions; first += 4000 {
-			var actions []byte
-			for a := first; a < min(first+4000, g.Actions); a++ {
-				actions = append(actions, u16(uint16(a))...)
-			}
-			back, err := parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...)
-			require.NoError(t, err)
-			require.Equal(t, actions, back, g.Name)
-		}
-		_, err := parsed(c, g.Name, "none", "up up and away")
+		actions := u16(0, 3, uint16(g.Actions-1), 65535, 1)
+		back, err := parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...)
+		require.NoError(t, err)
+		require.Equal(t, actions, back, g.Name)
+		_, err = parsed(c, g.Name, "none", "up up and away")
 		refused(t, wire.BadParams, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`, err)
 		_, example, _ := strings.Cut(err.Error(), `such as "`)
 		_, err = parsed(c, g.Name, strings.TrimRight(example, `"`))
 		require.NoError(t, err, "the example of the error")
 	}
-	none, err := parsed(c, "blocking", "none")
-	require.NoError(t, err)
-	require.Equal(t, u16(65535), none)
-	_, err = parsed(c, "blocking", strings.Repeat("A", 100_000))
+	_, err := parsed(c, "blocking", strings.Repeat("A", 100_000))
 	require.Less(t, len(err.Error()), 300)
 	require.Equal(t, wire.UnknownGame, code(t, c.Call("parse", nil, "chess", map[string]any{"texts": []string{"e4"}})))
 	require.Equal(t, wire.BadParams, code(t, c.Call("parse", nil, "blocking", map[string]any{"texts": "A"})))

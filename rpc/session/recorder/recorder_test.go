@@ -201,3 +201,29 @@ func TestRecordsThatTheClientHas(t *testing.T) {
 		require.Equal(t, seed, got[k].Seed)
 	}
 }
+
+// A record grows with its game, a long one over several lines, unless it is given up.
+func TestRecordsOfLongGames(t *testing.T) {
+	for memory, count := range map[int64]int{1 << 10: 0, 1 << 20: 1} {
+		r, s := recorder(1, 1, memory), toy.Pick.New(2)
+		require.True(t, r.Begin(0, 0, 1))
+		for range 10_000 {
+			s.Reset(1)
+			play(r, s, 0, 2)
+		}
+		r.End(0, s)
+		r.Settle()
+		out := r.Take(1 << 20)
+		require.Equal(t, []int{count, 1 - count}, []int{out.Count, int(out.Dropped)})
+		require.Zero(t, r.used)
+		require.Equal(t, count == 1, bytes.Count(out.Lines, []byte("\n")) > 1)
+		if count == 1 {
+			lines, err := record.NewReader("records", bytes.NewReader(out.Lines))
+			require.NoError(t, err)
+			rec, err := lines.Read()
+			require.NoError(t, err)
+			require.Len(t, rec.Choices, 2*2*10_000)
+			require.True(t, rec.Stopped)
+		}
+	}
+}
