@@ -27,6 +27,12 @@ func greeted(t *testing.T, address string, requests ...[]byte) net.Conn {
 	return conn
 }
 
+// narrow gives a server little room for requests, and clients that take it little time.
+func narrow(c *server.Config) {
+	c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, 2*time.Second
+	c.Limits.MaxSessions = 8
+}
+
 // TestRefusedRequestsLeaveNoBuffers sends requests that are as long as they may be and all refused, at once so that
 // each gets a buffer. Nothing of them remains counted while the connection stays open, and others can send as much as
 // before.
@@ -53,10 +59,7 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 // TestOthersKeepTheirShare has some sessions use up what there is for requests, with requests that never end. A session
 // that sends small requests does not notice; one that sends a large request, though a smaller one than theirs, waits until theirs are given up.
 func TestOthersKeepTheirShare(t *testing.T) {
-	p := start(t, func(c *server.Config) {
-		c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, 2*time.Second
-		c.Limits.MaxSessions = 8
-	})
+	p := start(t, narrow)
 	small, large := dial(t, p.unix), dial(t, p.unix)
 	openGames(t, large, "toy:pick", nil)
 	endless := slices.Concat(hello(t), request(t, "restore", 1, nil, make([]byte, 2<<20)))
@@ -92,8 +95,8 @@ func TestOthersKeepTheirShare(t *testing.T) {
 // first. The server reads them so that they do not wait for each other: all are answered.
 func TestLargeRequestsAtOnce(t *testing.T) {
 	p := start(t, func(c *server.Config) {
-		c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, hangs
-		c.Limits.MaxSessions = 8
+		narrow(c)
+		c.Limits.FrameTimeout = hangs
 	})
 	b := request(t, "restore", 1, nil, make([]byte, 3<<20-100))
 	conns := make([]net.Conn, 4)
@@ -135,15 +138,14 @@ func TestClosedHandlesLeaveNoBuffers(t *testing.T) {
 // loses its connection.
 func TestOnlyTheGreediestIsCut(t *testing.T) {
 	change, open := gated(func(c *server.Config) {
-		c.Limits.MaxBuffered, c.Limits.MaxMessage, c.Limits.FrameTimeout = 4<<20, 3<<20, 2*time.Second
+		narrow(c)
 		c.Limits.MaxSessions = 32
 	})
 	defer close(open)
 	p := start(t, change)
 	idle := dial(t, p.unix)
 	greedy := held(t, p.unix)
-	_, err := greedy.Write(request(t, "restore", 1, nil, make([]byte, 3<<20-100)))
-	require.NoError(t, err)
+	write(t, greedy, request(t, "restore", 1, nil, make([]byte, 3<<20-100)))
 	require.Eventually(t, func() bool { return p.Buffered() > 2<<20 }, hangs, time.Millisecond)
 	errs := make(chan error, 6)
 	for range cap(errs) {
@@ -155,4 +157,38 @@ func TestOnlyTheGreediestIsCut(t *testing.T) {
 	}
 	require.NoError(t, idle.Call("ping", nil))
 	require.Equal(t, wire.TooLarge, answer(t, greedy))
+}
+
+// deaf opens games and asks for a response that fills half of what there is for responses, and reads nothing.
+func deaf(t *testing.T, p *place, steps int) net.Conn {
+	t.Helper()
+	conn := greeted(t, p.unix, request(t, "open", "blockbattle", map[string]any{"num_envs": 16}), request(t, "reset", 1))
+	write(t, conn, request(t, "rollout", 1, steps))
+	return conn
+}
+
+// Clients that read no response, and come again when they have lost their connection, keep nobody else's from being
+// sent.
+func TestDeafClientsHoldNoReplies(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxReply, c.Limits.MaxReplies = 2<<20, 4<<20 })
+	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": 16})
+	steps := (2<<20 - 4096) / (g.Len + 2*32)
+	for range 3 {
+		var all []net.Conn
+		for range 3 {
+			all = append(all, deaf(t, p, steps))
+		}
+		require.Eventually(t, func() bool { return p.Counts().ReplyMemory > 3<<20 }, hangs, time.Millisecond) // by two of them
+		for range 2 {
+			require.NoError(t, g.Call("rollout", nil, steps))
+		}
+		ended := 0
+		for _, conn := range all {
+			if n, _ := io.Copy(io.Discard, io.LimitReader(conn, 3<<19)); n < 3<<19 {
+				ended++
+			}
+			require.NoError(t, conn.Close())
+		}
+		require.NotZero(t, ended)
+	}
 }

@@ -113,8 +113,7 @@ func TestFinalIsPushed(t *testing.T) {
 			conn := raw(t, p.unix)
 			from := msgpack.NewDecoder(conn)
 			ask := func(method string, params ...any) any {
-				_, err := conn.Write(request(t, method, params...))
-				require.NoError(t, err)
+				write(t, conn, request(t, method, params...))
 				answer, err := from.DecodeSlice()
 				require.NoError(t, err)
 				require.Len(t, answer, 4)

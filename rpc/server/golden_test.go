@@ -89,8 +89,7 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 			b = append([]byte("\x94\x00\xce\x00\x00\x00\x00\xa4step\x92\xce\x00\x00\x00\x01\xc6\x00\x00\x00\x00"), actions...)
 			b[6], b[22] = byte(i+1), byte(len(actions))
 		}
-		_, err = conn.Write(b)
-		require.NoError(t, err)
+		write(t, conn, b)
 		asked = append(asked, b)
 		answered = append(answered, steady(readMessage(t, conn)))
 	}

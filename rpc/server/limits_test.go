@@ -9,12 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/rpc/session/limits"
-
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
 )
@@ -114,8 +113,7 @@ func held(t *testing.T, address string) net.Conn {
 	t.Helper()
 	options := map[string]any{"num_envs": 2, "opponents": map[int]string{1: "gate"}}
 	conn := greeted(t, address, request(t, "open", "toy:pick", options), request(t, "reset", 1))
-	_, err := conn.Write(request(t, "step", 1, u16(65535, 65535)))
-	require.NoError(t, err)
+	write(t, conn, request(t, "step", 1, u16(65535, 65535)))
 	return conn
 }
 
@@ -124,8 +122,7 @@ func TestInflightLimit(t *testing.T) {
 	change, open := gated(func(c *server.Config) { c.Limits.MaxInflight = 2 })
 	conn := held(t, start(t, change).unix)
 	const more = 20
-	_, err := conn.Write(bytes.Repeat(request(t, "ping"), more))
-	require.NoError(t, err)
+	write(t, conn, bytes.Repeat(request(t, "ping"), more))
 	for range more - 2 {
 		require.Equal(t, wire.Busy, answer(t, conn), "the refusals overtake")
 	}
@@ -184,4 +181,93 @@ func TestDraining(t *testing.T) {
 	_, err := conn.Read(make([]byte, 1))
 	require.Error(t, err)
 	<-stopped
+}
+
+// TestSilentConnectionsKeepNobodyOut opens 64 connections, as many as there may be sessions, that say nothing or only
+// ping: clients are served at once, through both listeners, and the oldest of the silent connections make room.
+func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Tokens = []limits.Token{{Secret: "secret"}}
+		c.Limits.HelloTimeout = time.Hour
+	})
+	var silent []net.Conn
+	for k := range limits.DefaultLimits().MaxSessions {
+		conn := raw(t, p.tcp)
+		if k%2 == 1 {
+			require.Zero(t, asks(t, conn, request(t, "ping")))
+		}
+		silent = append(silent, conn)
+	}
+	for k, address := range []string{p.unix, p.tcp, p.unix, p.tcp} {
+		began := time.Now()
+		c := dialAs(t, address, "secret")
+		require.Less(t, time.Since(began), hangs/4, "client %d", k)
+		require.NoError(t, c.Call("stats", nil))
+	}
+	for k, conn := range silent[:2] {
+		wait := hangs
+		if k == 1 { // the first TCP client needed room; its hello gave the second client a place
+			wait = 100 * time.Millisecond
+		}
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(wait)))
+		_, err := conn.Read(make([]byte, 1))
+		var timeout net.Error
+		require.Equal(t, k == 1, errors.As(err, &timeout) && timeout.Timeout(), "silent connection %d: %v", k, err)
+	}
+}
+
+// TestTokensHaveLimits holds all connections with one token to its limits; others have the server's.
+func TestTokensHaveLimits(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Workers, c.Limits.MaxEnvs = 1, 1000
+		c.Tokens = []limits.Token{
+			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 190_000}, {Name: "bob", Secret: "b"},
+		}
+	})
+	with := func(token string) *client.Client { return dialAs(t, p.tcp, token) }
+	refused := func(err error, limit string, value int64) {
+		t.Helper()
+		refusal := exceeded(t, err, wire.Limit, limit, value)
+		require.Equal(t, "ann", refusal.Data["token"])
+		require.Contains(t, refusal.Msg, "raise "+limit+" in its line of --token-file")
+	}
+	a, also, b := with("a"), with("a"), with("b")
+	require.NoError(t, open(a, "toy:pick", 60))
+	refused(open(also, "toy:pick", 41), "max_envs", 100)
+	refused(open(also, "blockbattle", 40), "max_memory", 190_000)
+	require.NoError(t, open(b, "blockbattle", 100), "bob has the server's limits")
+	require.NoError(t, open(also, "toy:pick", 40))
+	_, err := client.Dial(context.Background(), p.tcp, "a", nil)
+	refused(err, "max_sessions", 2)
+
+	all := result[stats](t, a, "stats")
+	require.Equal(t, 200, all.Envs)
+	require.Positive(t, all.Token.Memory)
+	require.Equal(t, tokenStats{"ann", 2, 100, all.Token.Memory}, all.Token)
+
+	require.NoError(t, also.Close())
+	require.Eventually(t, func() bool { return result[stats](t, a, "stats").Token.Sessions == 1 }, hangs, time.Millisecond)
+	now := result[stats](t, a, "stats").Token
+	require.Equal(t, 60, now.Envs, "what a session had is free again")
+	require.Less(t, now.Memory, all.Token.Memory)
+	require.NoError(t, a.Call("close", nil, 1))
+	require.Equal(t, tokenStats{"ann", 1, 0, 0}, result[stats](t, a, "stats").Token)
+	require.NoError(t, open(with("a"), "toy:pick", 100))
+}
+
+// TestHelloNamesTheLimitsOfTheToken also refuses a connection that changes its token.
+func TestHelloNamesTheLimitsOfTheToken(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Tokens = []limits.Token{{Name: "ann", Secret: "a", MaxEnvs: 100}, {Name: "bob", Secret: "b", MaxEnvs: 1 << 30}}
+	})
+	for token, want := range map[string]int{"a": 100, "b": limits.DefaultLimits().MaxEnvs} {
+		c := client.New(raw(t, p.tcp))
+		hello := func(token string) any { return map[string]any{"proto": []int{3, 0}, "token": token} }
+		for range 2 { // it may be repeated
+			greeting := result[map[string]any](t, c, "hello", hello(token))
+			require.EqualValues(t, want, greeting["limits"].(map[string]any)["max_envs"])
+		}
+		other := map[string]string{"a": "b", "b": "a"}[token]
+		require.Equal(t, wire.AuthFailed, code(t, c.Call("hello", nil, hello(other))))
+	}
 }

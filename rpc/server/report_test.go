@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,12 +81,9 @@ func TestReport(t *testing.T) {
 
 // Several players, of which every two have met, are a ladder: the best is first in the report and in its table.
 func TestReportOfALadder(t *testing.T) {
-	pair := func(first, second float32) []float32 { // of the first player, in both games
-		return []float32{first, -first, -second, second}
-	}
 	options := map[string]any{"players": []string{"weak", "strong", "middle"}, "scores": make([]byte, 3*16),
 		"between": []byte{0, 0, 1, 0, 0, 0, 2, 0, 1, 0, 2, 0},
-		"results": f32(slices.Concat(pair(-1, -1), pair(-1, 0), pair(1, 0))...)}
+		"results": f32(-1, 1, 1, -1, -1, 1, 0, 0, 1, -1, 0, 0)} // two games of every two players
 	got := result[reported](t, asking(t), "report", "blockbattle", options)
 	var report match.Report
 	require.NoError(t, json.Unmarshal(got.Report, &report))

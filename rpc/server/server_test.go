@@ -360,7 +360,7 @@ func TestSameEverywhere(t *testing.T) {
 		for k, o := range []map[string]any{
 			{"num_envs": 6, "max_episode_steps": 40},
 			{"num_envs": 6, "max_episode_steps": 40, "packed": true},
-			{"num_envs": 100, "max_episode_steps": 9, "opponents": map[int]string{1: "first"}},
+			{"num_envs": 300, "max_episode_steps": 9, "opponents": map[int]string{1: "first"}},
 		} {
 			t.Run(fmt.Sprint(mode, k), func(t *testing.T) {
 				o["autoreset"], o["seed"] = mode, 3

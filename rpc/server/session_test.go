@@ -2,7 +2,10 @@ package server_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -68,7 +71,7 @@ func TestSnapshotRestoreClone(t *testing.T) {
 	require.Equal(t, wire.BadState, code(t, classic.CallSlab("restore", nil, kept.States)), "of another variant")
 }
 
-// lists is the result of afterstates and features; that of legal has its first three fields.
+// lists is the result of afterstates and features; that of legal has its first three fields, that of observe no lists.
 type lists struct {
 	Count    int    `msgpack:"count"`
 	Indptr   []byte `msgpack:"indptr"`
@@ -224,6 +227,80 @@ func TestRollout(t *testing.T) {
 					require.Equal(t, r.Slabs[k*g.Len:(k+1)*g.Len], g.Slab)
 				}
 			}
+		}
+	}
+}
+
+// TestWaitingRows plays toy:turns with all three seats through the ends of games: every seat has its
+// row, and a row that need not act has one action, 0, which changes nothing.
+func TestWaitingRows(t *testing.T) {
+	for _, autoreset := range []string{"NextStep", "SameStep"} {
+		g := started(t, "toy:turns", map[string]any{"num_envs": 4, "seed": 3, "autoreset": autoreset})
+		require.Equal(t, 3, g.RowsPerEnv)
+		require.Equal(t, []byte{0, 255, 255}, g.Field("seat")[:3])
+		planes, globals := toy.Turns.Planes.Len(), 4*toy.Turns.Globals()
+		var choose chooser
+		for range 25 {
+			after, legal := result[lists](t, g, "afterstates", nil), result[lists](t, g, "legal", nil)
+			require.Equal(t, lists{Count: 4, Indptr: after.Indptr, Actions: after.Actions}, legal)
+			ends, actions := numbers[uint32](after.Indptr), choose.of(g)
+			for row, seat := range g.Field("seat") {
+				first, end := int(ends[row]), int(ends[row+1])
+				require.Less(t, first, end, "every row has an action")
+				if seat != 255 {
+					require.Equal(t, byte(row%3), seat)
+					continue
+				}
+				require.Equal(t, first+1, end)
+				require.Equal(t, []byte{0, 0}, after.Actions[2*first:2*end])
+				require.Equal(t, g.Field("planes")[row*planes:(row+1)*planes], after.Planes[first*planes:end*planes])
+				require.Equal(t, g.Field("globals")[row*globals:(row+1)*globals], after.Globals[first*globals:end*globals])
+				require.Equal(t, []byte{0, 0, 0, 0}, after.Reward[4*first:4*end])
+				over := g.Field("terminated")[row/3]
+				if autoreset == "SameStep" {
+					over = 0 // the next game has begun
+				}
+				require.Equal(t, over, after.Done[first])
+				binary.LittleEndian.PutUint16(actions[2*row:], uint16(row*7919))
+			}
+			require.NoError(t, g.Step(actions), "the actions of waiting rows are ignored")
+		}
+	}
+	compact := started(t, "toy:turns", map[string]any{"num_envs": 2, "rows": "acting"})
+	require.Equal(t, []byte{0, 0}, compact.Field("seat"), "one row of each game, of the seat that acts")
+}
+
+// Two handles with a part of the games each do and draw what one would: in rollouts, against mixtures of opponents, also
+// after one seat has got another opponent, for afterstates and for copies.
+func TestFirst(t *testing.T) {
+	for game, opponents := range map[string]map[int]any{
+		"blockbattle": {}, "toy:turns": {0: mixed("first", 1, "last", 2), 2: mixed("last", 1, "first", 1)},
+	} {
+		run := func(first, n int) []string {
+			g := started(t, game, map[string]any{"num_envs": n, "first": first, "seed": 5, "opponents": opponents})
+			told := make([]string, n)
+			for k := range 8 {
+				if k == 4 && len(opponents) > 0 {
+					require.NoError(t, g.Call("set_opponents", nil, map[int]any{0: "again"}))
+				}
+				roll(t, g, 7)
+				require.NoError(t, g.CallSlab("clone", nil, nil, map[string]any{"reseed": k}))
+				for i := range told {
+					after := result[lists](t, g, "afterstates", u32(uint32(i)), map[string]any{"seed": 8})
+					told[i] += fmt.Sprint(boards(g)[i], after, result[states](t, g, "snapshot", u32(uint32(i))))
+					if len(opponents) > 0 {
+						told[i] += fmt.Sprint(g.Field("opponent")[6*i : 6*i+6])
+					}
+				}
+			}
+			return told
+		}
+		whole := run(0, 10)
+		require.Equal(t, whole, append(run(0, 3), run(3, 7)...))
+		if game == "toy:turns" {
+			all := strings.Join(whole, "")
+			require.Contains(t, all, "[2 0 255 255 1 0]", "again, the client, last")
+			require.Contains(t, all, "[2 0 255 255 0 0]", "again, the client, first: numbers are of the handle, not of a seat")
 		}
 	}
 }
