@@ -204,10 +204,10 @@ func TestRecordsThatTheClientHas(t *testing.T) {
 
 // A record grows with its game, a long one over several lines, unless it is given up.
 func TestRecordsOfLongGames(t *testing.T) {
-	for memory, count := range map[int64]int{1 << 10: 0, 1 << 20: 1} {
+	for memory, count := range map[int64]int{1 << 10: 0, 4 << 20: 1} {
 		r, s := recorder(1, 1, memory), toy.Pick.New(2)
 		require.True(t, r.Begin(0, 0, 1))
-		for range 10_000 {
+		for range 50_000 {
 			s.Reset(1)
 			play(r, s, 0, 2)
 		}
@@ -222,7 +222,7 @@ func TestRecordsOfLongGames(t *testing.T) {
 			require.NoError(t, err)
 			rec, err := lines.Read()
 			require.NoError(t, err)
-			require.Len(t, rec.Choices, 2*2*10_000)
+			require.Len(t, rec.Choices, 2*2*50_000)
 			require.True(t, rec.Stopped)
 		}
 	}
