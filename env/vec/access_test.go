@@ -1,6 +1,8 @@
 package vec_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,45 +19,44 @@ func future(t *testing.T, e *vec.Env, n int) (all []vec.Batch) {
 	for range n {
 		out, err := e.NewBatch()
 		require.NoError(t, err)
-		require.NoError(t, e.Sample(actions))
-		require.NoError(t, e.Step(actions, out))
+		play(t, 1, e, actions, out)
 		all = append(all, *out)
 	}
 	return all
 }
 
 // A snapshot restored brings back the same future, in the middle of an episode, at its end
-// and when it was cut off.
+// and when it was cut off, with the opponents that were drawn for it.
 func TestSnapshotRestore(t *testing.T) {
 	for _, g := range []*env.Game{toy.Turns, blockbattle.Game} {
-		for _, limit := range []int{0, 11} {
-			checkRestore(t, g, vec.Config{Envs: 6, StepLimit: limit})
+		for name, c := range map[string]vec.Config{
+			"driven": {}, "limit": {StepLimit: 11}, "mixture": {Mixtures: []vec.Mixture{nil, {{newLow, 1, 0}, {newMiddle, 1, 1}}}},
+		} {
+			t.Run(g.Name+"/"+name, func(t *testing.T) {
+				c.Envs = 6
+				e, now, _ := start(t, g, c)
+				_, again, _ := open(t, g, c)
+				ended := 0
+				for round := range 40 {
+					future(t, e, 1+round%3)
+					require.NoError(t, e.Observe(now))
+					snaps := positions(t, e)
+					want := future(t, e, 5)
+					for i, snap := range snaps {
+						require.Len(t, snap, e.SnapshotLen())
+						require.NoError(t, e.Restore(i, snap))
+						if e.Ended(i) {
+							ended++
+						}
+					}
+					require.NoError(t, e.Observe(again))
+					require.Equal(t, now, again)
+					require.Equal(t, want, future(t, e, 5))
+				}
+				require.Positive(t, ended, "some were restored at their end")
+			})
 		}
 	}
-}
-
-func checkRestore(t *testing.T, g *env.Game, c vec.Config) {
-	e, now, _ := start(t, g, c)
-	ended := 0
-	for round := range 40 {
-		future(t, e, 1+round%3)
-		require.NoError(t, e.Observe(now))
-		snaps := positions(t, e)
-		want := future(t, e, 5)
-		for i, snap := range snaps {
-			require.Len(t, snap, e.SnapshotLen())
-			require.NoError(t, e.Restore(i, snap))
-			if e.Ended(i) {
-				ended++
-			}
-		}
-		again, err := e.NewBatch()
-		require.NoError(t, err)
-		require.NoError(t, e.Observe(again))
-		require.Equal(t, now, again)
-		require.Equal(t, want, future(t, e, 5))
-	}
-	require.Positive(t, ended, "%s, limit %d: some were restored at their end", g.Name, c.StepLimit)
 }
 
 func TestRestoreRefuses(t *testing.T) {
@@ -96,22 +97,65 @@ func FuzzRestore(f *testing.F) {
 	})
 }
 
+// Copies to any environments from any others, in chains and cycles too, leave each what its source was before, with
+// the same opponents.
+func TestCloneAllAtOnce(t *testing.T) {
+	const n = 12
+	rng := rand.New(rand.NewPCG(1, 2))
+	mixtures := []vec.Mixture{nil, {{newDie, 1, 0}, {newLow, 1, 1}}}
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: n, Mixtures: mixtures})
+	all := func() (all []string) {
+		for i, snap := range positions(t, e) {
+			all = append(all, fmt.Sprint(e.Opponent(i, 1), snap))
+		}
+		return all
+	}
+	for range 300 {
+		future(t, e, 1)
+		dst, src := rng.Perm(n), rng.Perm(n)
+		if rng.IntN(3) > 0 {
+			dst = dst[:rng.IntN(n+1)]
+			src = src[:len(dst)]
+			for k := range src {
+				src[k] = rng.IntN(n)
+			}
+		}
+		before, want := all(), all()
+		for k, d := range dst {
+			want[d] = before[src[k]]
+		}
+		require.NoError(t, e.CloneAll(dst, src))
+		require.Equal(t, want, all(), "%v from %v", dst, src)
+	}
+	require.ErrorContains(t, e.CloneAll([]int{1, 1}, []int{2, 3}), "two environments to copy to 1")
+	require.ErrorContains(t, e.CloneAll([]int{1}, nil), "0 environments to copy to 1")
+	require.Error(t, e.CloneAll([]int{n}, []int{0}))
+}
+
+// Many environments exchanged at once keep aside one position, not one each.
+func TestCloneAllKeepsOnePosition(t *testing.T) {
+	const n = 500
+	e, _, _ := start(t, blockbattle.Game, vec.Config{Envs: n, Workers: 1})
+	dst, src := make([]int, n), make([]int, n)
+	for i := range n {
+		dst[i], src[i] = i, (i+1)%n
+	}
+	require.Less(t, testing.AllocsPerRun(3, func() { require.NoError(t, e.CloneAll(dst, src)) }), n/2.)
+}
+
 // A clone goes on as its original does, until it is reseeded: then what is seen stays the
 // same and what comes varies.
 func TestCloneReseed(t *testing.T) {
 	for _, g := range []*env.Game{toy.Pick, toy.Turns, blockbattle.Game} {
 		e, out, actions := start(t, g, vec.Config{Envs: 40})
-		future(t, e, 3)
+		play(t, 3, e, actions, out)
 		for i := 1; i < 40; i++ {
 			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
 			if i >= 20 {
 				require.NoError(t, e.Reseed(i, uint64(i)))
 			}
 		}
-		snaps := positions(t, e)
-		require.Equal(t, snaps[0], snaps[19], "seed, generator and steps too")
 		require.NotEqual(t, e.State(20), e.State(21), "another future for every seed")
-		require.NoError(t, e.Observe(out))
 		alike := func(lo, hi int) (n int) {
 			size := e.Rows() * g.Planes.Len()
 			for i := lo; i < hi; i++ {
@@ -121,21 +165,9 @@ func TestCloneReseed(t *testing.T) {
 			}
 			return n
 		}
+		require.NoError(t, e.Observe(out))
 		require.Equal(t, 40, alike(0, 40), "%s: what is seen stays", g.Name)
-		for range 6 {
-			require.NoError(t, e.Sample(actions[:len(actions)/2*2]))
-			for k := range actions { // the same choices where they are legal
-				actions[k] = actions[k%e.Rows()]
-			}
-			for i := range 40 {
-				for r := range e.Rows() {
-					if legal := e.Legal(i, r, nil); i >= 20 && len(legal) > 0 {
-						actions[i*e.Rows()+r] = legal[0]
-					}
-				}
-			}
-			require.NoError(t, e.Step(actions, out))
-		}
+		play(t, 6, e, actions, out)
 		require.Equal(t, 20, alike(0, 20), "%s: clones go on alike", g.Name)
 		require.Less(t, alike(20, 40), 20, "%s: reseeded ones do not", g.Name)
 	}

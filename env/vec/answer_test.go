@@ -101,13 +101,15 @@ func askedTwins(t *testing.T, do func(t *testing.T, g *env.Game, agents, asked v
 }
 
 // A seat that is asked of the caller is played as one whose agent gives the same answers: observations, rewards, flags,
-// final observations, opponents, moves, results and tallies are the same, and so is what a tracer sees.
+// final observations, opponents, moves, results and tallies are the same, and so is what a tracer sees. So it is in a
+// stream, whatever environments are sent together.
 func TestAskedSeats(t *testing.T) {
 	askedTwins(t, func(t *testing.T, g *env.Game, agents, asked vec.Config) {
 		e, _, actions := start(t, g, agents)
 		f, _, _ := start(t, g, asked)
 		want, got := everything(t, e), everything(t, f)
-		ours, theirs := newNotebook(g, asked.Seats, 1), newNotebook(g, asked.Seats, 1)
+		stream := streamOf(t, f, got)
+		ours, theirs := newNotebook(g, asked.Seats), newNotebook(g, asked.Seats)
 		e.Trace(theirs)
 		f.Trace(ours)
 		require.NoError(t, e.Reset(vec.From(3), nil, want))
@@ -118,7 +120,17 @@ func TestAskedSeats(t *testing.T) {
 			require.Equal(t, want, got, "step %d", step)
 			chosen(e, rng, actions)
 			require.NoError(t, e.Step(actions, want))
-			require.NoError(t, f.Step(actions, got))
+			if step%4 > 0 {
+				require.NoError(t, f.Step(actions, got))
+				continue
+			}
+			for _, i := range rng.Perm(asked.Envs) {
+				for again := true; again; again = f.Waits(i) {
+					answerAll(t, f, []int{i})
+					require.NoError(t, stream.Send([]uint32{uint32(i)}, actions[i*f.Rows():(i+1)*f.Rows()]))
+					received(t, stream, 1)
+				}
+			}
 		}
 		completed(t, f, actions, got)
 		require.Equal(t, want, got)
@@ -129,70 +141,17 @@ func TestAskedSeats(t *testing.T) {
 	})
 }
 
-// So it is in a stream, whatever environments are sent together.
-func TestAskedSeatsOfAStream(t *testing.T) {
-	askedTwins(t, func(t *testing.T, g *env.Game, agents, asked vec.Config) {
-		e, _, actions := start(t, g, agents)
-		f, _, _ := start(t, g, asked)
-		want, got := everything(t, e), everything(t, f)
-		completed(t, f, actions, got)
-		require.NoError(t, e.Observe(want))
-		require.NoError(t, f.Observe(got))
-		st, err := f.Stream(got)
-		require.NoError(t, err)
-		rng := rand.New(rand.NewPCG(1, 2))
-		for range 40 {
-			chosen(e, rng, actions)
-			require.NoError(t, e.Step(actions, want))
-			for _, i := range rng.Perm(asked.Envs) {
-				answerAll(t, f, []int{i})
-				for again := true; again; again = f.Waits(i) {
-					require.NoError(t, st.Send([]uint32{uint32(i)}, actions[i*f.Rows():(i+1)*f.Rows()]))
-					<-st.Await(1)
-					_, err := st.Recv(nil, 1)
-					require.NoError(t, err)
-					if f.Waits(i) {
-						answerAll(t, f, []int{i})
-					}
-				}
-			}
-			require.Equal(t, want, got)
-		}
-	})
-}
-
 // A log has the answers: played again from a snapshot, nobody is asked, and all that follows is the same.
 func TestAskedSeatsAreReplayed(t *testing.T) {
 	askedTwins(t, func(t *testing.T, g *env.Game, _, asked vec.Config) {
-		e, _, actions := start(t, g, asked)
-		out := everything(t, e)
+		e, out, actions := start(t, g, asked)
 		completed(t, e, actions, out)
-		snaps, seated := positions(t, e), make([][]vec.Seated, asked.Envs)
-		logs := make([]vec.Log, asked.Envs)
-		for i := range logs {
-			logs[i].Env = i
-			for seat := range asked.Seats {
-				seated[i] = append(seated[i], e.Seated(i, seat))
-			}
-		}
-		rng := rand.New(rand.NewPCG(1, 2))
-		for range 30 {
-			completed(t, e, actions, out)
-			chosen(e, rng, actions)
-			for i := range logs {
-				logs[i].Actions = append(logs[i].Actions, actions[i*e.Rows():(i+1)*e.Rows()]...)
-			}
-			require.NoError(t, e.Step(actions, out))
-			completed(t, e, actions, out)
-			for i := range logs {
-				logs[i].Moves = append(logs[i].Moves, out.Moves[i*vec.MovesLen:(i+1)*vec.MovesLen]...)
-			}
-		}
 		f, _, _ := start(t, g, asked)
-		again := everything(t, f)
-		for i := range logs {
-			require.NoError(t, f.Resume(i, snaps[i], seated[i]))
+		for i, snap := range positions(t, e) {
+			require.NoError(t, f.Resume(i, snap, moved(e, i)))
 		}
+		logs, out := logged(t, e, 30)
+		again := everything(t, f)
 		require.NoError(t, f.Replay(logs, again))
 		require.Equal(t, positions(t, e), positions(t, f))
 		require.Equal(t, out.Planes, again.Planes)
@@ -200,15 +159,25 @@ func TestAskedSeatsAreReplayed(t *testing.T) {
 		for range 20 {
 			completed(t, e, actions, out)
 			completed(t, f, actions, again)
-			require.NoError(t, e.Sample(actions))
-			require.NoError(t, e.Step(actions, out))
-			require.NoError(t, f.Sample(actions))
-			require.NoError(t, f.Step(actions, again))
+			play(t, 1, e, actions, out)
+			play(t, 1, f, actions, again)
 		}
 		completed(t, e, actions, out)
 		completed(t, f, actions, again)
 		require.Equal(t, out, again)
 	})
+}
+
+// drive plays n steps in which seats are asked.
+func drive(t *testing.T, e *vec.Env, n int) {
+	rng, out := rand.New(rand.NewPCG(1, 2)), everything(t, e)
+	actions := make([]env.Action, e.Config().Envs*e.Rows())
+	for range n {
+		completed(t, e, actions, out)
+		chosen(e, rng, actions)
+		require.NoError(t, e.Step(actions, out))
+	}
+	completed(t, e, actions, out)
 }
 
 // A snapshot of any Env can be restored in any other of the game with as many seats, and the game goes on.
@@ -220,37 +189,23 @@ func TestSnapshotsAcross(t *testing.T) {
 		} {
 			for _, rows := range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
 				for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
-					e, out, actions := start(t, g, vec.Config{Envs: 3, Mixtures: mixtures, Rows: rows, Autoreset: mode, StepLimit: 30})
+					e, _, _ := start(t, g, vec.Config{Envs: 3, Mixtures: mixtures, Rows: rows, Autoreset: mode, StepLimit: 30})
+					drive(t, e, 47)
 					all = append(all, e)
-					for k := range 47 {
-						completed(t, e, actions, out)
-						chosen(e, rand.New(rand.NewPCG(1, uint64(k))), actions)
-						require.NoError(t, e.Step(actions, out))
-					}
-					completed(t, e, actions, out)
 				}
 			}
 		}
 		for a, from := range all {
 			for b, to := range all {
-				snap, err := from.Snapshot(b%3, nil)
-				require.NoError(t, err)
+				snap := snapshot(t, from, b%3)
 				require.NoError(t, to.Restore(1, snap), "%s: %d to %d", g.Name, a, b)
-				out, err := to.NewBatch()
-				require.NoError(t, err)
-				actions := make([]env.Action, 3*to.Rows())
-				now, err := to.Snapshot(1, nil)
-				require.NoError(t, err)
+				now := snapshot(t, to, 1)
 				if to.Waits(1) || to.Driven() == from.Driven() {
 					require.Equal(t, snap[:16], now[:16])
 					require.Equal(t, snap[24:32], now[24:32])
+					require.Equal(t, from.State(b%3), to.State(1))
 				}
-				for range 5 {
-					completed(t, to, actions, out)
-					chosen(to, rand.New(rand.NewPCG(1, 2)), actions)
-					require.NoError(t, to.Step(actions, out))
-				}
-				completed(t, to, actions, out)
+				drive(t, to, 5)
 			}
 		}
 	}
@@ -299,8 +254,7 @@ func TestCurriculum(t *testing.T) {
 	out := everything(t, e)
 	places, seen := make([]vec.Place, c.Envs), map[int]bool{}
 	for range 400 {
-		require.NoError(t, e.Sample(actions))
-		require.NoError(t, e.Step(actions, out))
+		play(t, 1, e, actions, out)
 		for i := range places {
 			p := &places[i]
 			if out.Terminated[i] == 1 {

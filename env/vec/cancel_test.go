@@ -20,6 +20,11 @@ type canceller struct {
 	cancel    context.CancelFunc
 }
 
+func newCanceller(t *testing.T) *canceller {
+	ctx, cancel := context.WithCancel(t.Context())
+	return &canceller{ctx: ctx, cancel: cancel}
+}
+
 func (c *canceller) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
 	c.count()
 	return s.Legal(seat, nil)[0], nil
@@ -32,16 +37,6 @@ func (c *canceller) count() {
 	case at > 0 && n > at:
 		<-c.ctx.Done()
 	}
-}
-
-// cancellable starts an Env of 500 environments whose seat 1 has a canceller.
-func cancellable(t *testing.T) (*vec.Env, *vec.Batch, []env.Action, *canceller) {
-	ctx, cancel := context.WithCancel(t.Context())
-	a := &canceller{ctx: ctx, cancel: cancel}
-	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 500, Workers: 3, Context: ctx,
-		Agents: []vec.AgentFactory{nil, func(uint64) (env.Agent, error) { return a, nil }}})
-	require.NoError(t, e.Sample(actions))
-	return e, out, actions, a
 }
 
 // states returns copies of all positions, also of an Env that cannot be used any more.
@@ -62,90 +57,74 @@ func changed(a, b []toy.State) (n int) {
 	return n
 }
 
-// A step whose context ends asks no agent more, apart from those that are choosing, and does not play what these
-// answer. A step or any other call after the end changes nothing.
-func TestCancelledStep(t *testing.T) {
-	e, out, actions, a := cancellable(t)
-	before := states(e)
-	a.at.Store(a.asked.Load() + 100)
-	require.ErrorIs(t, e.Step(actions, out), context.Canceled)
-	require.LessOrEqual(t, a.asked.Load(), a.at.Load()+2, "one choice for each of the other workers")
-	half := states(e)
-	require.Less(t, changed(before, half), 103)
-	asked := a.asked.Load()
-	_, err := e.Snapshot(0, nil)
-	for k, err := range []error{err, e.Step(actions, out), e.Reset(vec.From(2), nil, out), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
-		e.Sample(actions), e.Each(func(int, int) { a.asked.Add(1) })} {
-		require.Error(t, err, "call %d", k)
+// When the context ends, what is under way asks no agent more, apart from those that are choosing, and does not play
+// what these answer. Whatever is called after the end changes nothing.
+func TestCancelled(t *testing.T) {
+	first := func(a env.Agent) []vec.AgentFactory { return []vec.AgentFactory{always(a)} }
+	second := func(a env.Agent) []vec.AgentFactory { return []vec.AgentFactory{nil, always(a)} }
+	for name, c := range map[string]struct {
+		g      *env.Game
+		agents func(env.Agent) []vec.AgentFactory
+		most   int  // positions that may change
+		broken bool // the Env needs a reset
+		do     func(e *vec.Env, a *canceller, actions []env.Action, out *vec.Batch) error
+	}{
+		"step": {toy.Pick, second, 102, true, func(e *vec.Env, _ *canceller, actions []env.Action, out *vec.Batch) error {
+			return e.Step(actions, out)
+		}},
+		"stream": {toy.Pick, second, 102, true, func(e *vec.Env, _ *canceller, actions []env.Action, out *vec.Batch) error {
+			stream := streamOf(t, e, out)
+			all := numbers(500)
+			require.NoError(t, stream.Send(all, actions))
+			<-stream.Await(500)
+			_, err := stream.Recv(nil, 500)
+			require.Error(t, stream.Send(all, actions))
+			return err
+		}},
+		"reset, in which agents play first": {toy.Turns, first, 500, true,
+			func(e *vec.Env, _ *canceller, _ []env.Action, out *vec.Batch) error {
+				return e.Reset(vec.From(9), nil, out)
+			}},
+		"each": {toy.Pick, second, 0, false, func(e *vec.Env, a *canceller, _ []env.Action, _ *vec.Batch) error {
+			return e.Each(func(int, int) { a.count() })
+		}},
+		"nothing": {toy.Pick, second, 0, false, func(_ *vec.Env, a *canceller, _ []env.Action, _ *vec.Batch) error {
+			a.cancel()
+			return a.ctx.Err()
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newCanceller(t)
+			e, out, actions := start(t, c.g, vec.Config{Envs: 500, Workers: 3, Context: a.ctx, Agents: c.agents(a)})
+			require.NoError(t, e.Sample(actions))
+			snap, before := snapshot(t, e, 3), states(e)
+			a.at.Store(a.asked.Load() + 100)
+			require.ErrorIs(t, c.do(e, a, actions, out), context.Canceled)
+			require.LessOrEqual(t, a.asked.Load(), a.at.Load()+2, "one choice for each of the other workers")
+			after, asked := states(e), a.asked.Load()
+			require.LessOrEqual(t, changed(before, after), c.most)
+			_, err := e.Snapshot(0, nil)
+			for k, err := range []error{err, e.Step(actions, out), e.Reset(vec.From(2), nil, out), e.Restore(0, snap), e.Observe(out),
+				e.CloneAll([]int{0}, []int{1}), e.Sample(actions), e.Each(func(int, int) { a.asked.Add(1) })} {
+				require.ErrorIs(t, err, context.Canceled, "call %d", k)
+				if !c.broken {
+					require.NotContains(t, err.Error(), "reset all environments")
+				}
+			}
+			require.Equal(t, asked, a.asked.Load())
+			require.Zero(t, changed(after, states(e)))
+			require.NoError(t, e.Close())
+		})
 	}
-	require.Equal(t, asked, a.asked.Load())
-	require.Zero(t, changed(half, states(e)))
-	require.NoError(t, e.Close())
-}
-
-// An Env whose context has ended before a step is as it was.
-func TestStepAfterTheEnd(t *testing.T) {
-	e, out, actions, a := cancellable(t)
-	snapshot, err := e.Snapshot(3, nil)
-	require.NoError(t, err)
-	before, asked := states(e), a.asked.Load()
-	a.cancel()
-	for k, err := range []error{e.Step(actions, out), e.Reset(vec.From(2), nil, out), e.Restore(0, snapshot),
-		e.Sample(actions), e.Each(func(int, int) { a.asked.Add(1) })} {
-		require.ErrorIs(t, err, context.Canceled, "call %d", k)
-		require.NotContains(t, err.Error(), "reset all environments")
-	}
-	require.Equal(t, asked, a.asked.Load())
-	require.Zero(t, changed(before, states(e)))
-}
-
-// Each calls nobody more after the end.
-func TestCancelledEach(t *testing.T) {
-	e, _, _, a := cancellable(t)
-	a.at.Store(50)
-	a.asked.Store(0)
-	require.ErrorIs(t, e.Each(func(int, int) { a.count() }), context.Canceled)
-	require.LessOrEqual(t, a.asked.Load(), int64(52))
-}
-
-// A reset, in which agents may play first, ends as a step does.
-func TestCancelledReset(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	a := &canceller{ctx: ctx, cancel: cancel}
-	first := func(uint64) (env.Agent, error) { return a, nil }
-	e, out, _ := start(t, toy.Turns, vec.Config{Envs: 500, Workers: 3, Context: ctx,
-		Agents: []vec.AgentFactory{first}})
-	a.at.Store(a.asked.Load() + 100)
-	require.ErrorIs(t, e.Reset(vec.From(9), nil, out), context.Canceled)
-	require.LessOrEqual(t, a.asked.Load(), a.at.Load()+2)
-}
-
-// A Stream plays no more steps after the end.
-func TestCancelledStream(t *testing.T) {
-	e, out, actions, a := cancellable(t)
-	stream, err := e.Stream(out)
-	require.NoError(t, err)
-	all := make([]uint32, 500)
-	for i := range all {
-		all[i] = uint32(i)
-	}
-	a.at.Store(a.asked.Load() + 100)
-	require.NoError(t, stream.Send(all, actions))
-	<-stream.Await(500)
-	_, err = stream.Recv(nil, 500)
-	require.ErrorIs(t, err, context.Canceled)
-	require.LessOrEqual(t, a.asked.Load(), a.at.Load()+2)
-	require.Error(t, stream.Send(all, actions))
 }
 
 // A Replay ends between two steps of one log.
 func TestCancelledReplay(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	a := &canceller{ctx: ctx, cancel: cancel}
-	c := vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, func(uint64) (env.Agent, error) { return a, nil }}}
+	a := newCanceller(t)
+	c := vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, always(a)}}
 	e, _, _ := start(t, toy.Pick, c)
 	logs, _ := logged(t, e, 200)
-	c.Context = ctx
+	c.Context = a.ctx
 	again, out, _ := start(t, toy.Pick, c)
 	a.asked.Store(0)
 	a.at.Store(60)

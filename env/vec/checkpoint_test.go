@@ -1,6 +1,8 @@
 package vec_test
 
 import (
+	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,8 +16,9 @@ import (
 func moved(e *vec.Env, i int) []vec.Seated {
 	all := make([]vec.Seated, e.Config().Seats)
 	for seat := range all {
-		if all[seat] = e.Seated(i, seat); all[seat].Agent != nil {
-			twin := *all[seat].Agent.(*die)
+		all[seat] = e.Seated(i, seat)
+		if d, ok := all[seat].Agent.(*die); ok {
+			twin := *d
 			all[seat].Agent = &twin
 		}
 	}
@@ -32,9 +35,7 @@ func TestResume(t *testing.T) {
 			e, _, _ := start(t, g, c)
 			future(t, e, 3)
 			c.Workers = 3
-			f, err := vec.New(g, c)
-			require.NoError(t, err)
-			defer f.Close()
+			f, _, _ := open(t, g, c)
 			differ := false
 			for range 20 {
 				future(t, e, 2)
@@ -49,22 +50,11 @@ func TestResume(t *testing.T) {
 				for i, snap := range snaps {
 					require.NoError(t, f.Restore(i, snap))
 				}
-				differ = differ || !assertEqual(want, future(t, f, 9))
+				differ = differ || !reflect.DeepEqual(want, future(t, f, 9))
 			}
 			require.True(t, differ, "%s: new agents play otherwise", g.Name)
 		}
 	}
-}
-
-func assertEqual(a, b []vec.Batch) bool {
-	for k := range a {
-		for i := range a[k].Planes {
-			if a[k].Planes[i] != b[k].Planes[i] {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // An agent that has left its seat's mixture plays on to the end of its episode after Resume too.
@@ -86,12 +76,11 @@ func TestResumeKeepsLeavingAgents(t *testing.T) {
 }
 
 func TestResumeRefuses(t *testing.T) {
-	closed := 0
-	mine := func(uint64) (env.Agent, error) { return &counted{acts: new(int), closes: &closed}, nil }
-	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, mine}})
+	var n counts
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, n.agent}})
 	snaps, none := positions(t, e), vec.Seated{}
-	some := vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: mine, ID: 1}}
-	bad := append([]byte{}, snaps[0]...)
+	some := vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 1}}
+	bad := slices.Clone(snaps[0])
 	bad[28] = 0xff
 	for _, c := range []struct {
 		i      int
@@ -106,40 +95,37 @@ func TestResumeRefuses(t *testing.T) {
 		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven or asked"},
 		{0, snaps[0], []vec.Seated{some, some}, "seat 0: want an agent"},
 		{0, snaps[0], []vec.Seated{none, {Agent: &die{}}}, "the agent has the ID 0, want less, and a factory"},
-		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: mine, ID: vec.NoOpponent}}}, "has the ID 65535"},
+		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: n.agent, ID: vec.NoOpponent}}}, "has the ID 65535"},
 	} {
 		require.ErrorContains(t, e.Resume(c.i, c.snap, c.agents), c.says)
 		require.Equal(t, snaps, positions(t, e))
 	}
 	require.ErrorContains(t, e.CheckSnapshot(0, bad), "unknown flags")
 	require.NoError(t, e.CheckSnapshot(0, snaps[1]))
-	require.Zero(t, closed)
+	require.Zero(t, n.closes)
 	require.NoError(t, e.Resume(0, snaps[1], []vec.Seated{none, some}))
-	require.Equal(t, 1, closed, "the agent that was replaced")
+	require.Equal(t, 1, n.closes, "the agent that was replaced")
 }
 
 // What is forgotten must be reset or resumed, and then plays as in a new Env.
 func TestForget(t *testing.T) {
-	closed := 0
-	mine := func(uint64) (env.Agent, error) { return &counted{acts: new(int), closes: &closed}, nil }
-	c := vec.Config{Envs: 3, Agents: []vec.AgentFactory{nil, mine}}
+	var n counts
+	c := vec.Config{Envs: 3, Agents: []vec.AgentFactory{nil, n.agent}}
 	e, out, actions := start(t, toy.Pick, c)
-	snap, err := e.Snapshot(0, nil)
-	require.NoError(t, err)
+	snap := snapshot(t, e, 0)
 	future(t, e, 30)
 	require.NotZero(t, e.Tallies()[1])
-	n := newNotebook(toy.Pick, 2, 1)
-	e.Trace(n)
+	tracer := newNotebook(toy.Pick, 2)
+	e.Trace(tracer)
 	require.NoError(t, e.Reset(vec.From(1), nil, out))
-	closed = 0
+	n.closes = 0
 	require.NoError(t, e.Forget())
-	require.Equal(t, 3, closed)
-	require.Equal(t, 3, n.dropped)
+	require.Equal(t, []int{3, 3}, []int{n.closes, tracer.dropped})
 	require.Zero(t, e.Tallies()[1])
 	require.NoError(t, e.Observe(out))
 	require.NotContains(t, out.Opponent, uint16(1))
 	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
-	seated := []vec.Seated{{}, {Agent: &die{}, Choice: vec.Choice{Agent: mine, ID: 7}}}
+	seated := []vec.Seated{{}, {Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 7}}}
 	require.NoError(t, e.Resume(0, snap, seated))
 	require.True(t, e.Live(0))
 	require.False(t, e.Live(1))

@@ -44,8 +44,7 @@ func digest(t *testing.T, g *env.Game, c vec.Config, parts, steps int, seed uint
 		hash()
 		actions := make([]env.Action, c.Envs*e.Rows())
 		for range steps {
-			require.NoError(t, e.Sample(actions))
-			require.NoError(t, e.Step(actions, out))
+			play(t, 1, e, actions, out)
 			hash()
 		}
 		require.NoError(t, e.Close())
@@ -55,7 +54,7 @@ func digest(t *testing.T, g *env.Game, c vec.Config, parts, steps int, seed uint
 }
 
 // TestSameBytes hashes 100,000 steps of environments (30,000 with -short, a million if BLOCKYARD_LONG is set) under 1, 2
-// and 8 processors: not a byte differs, and every environment differs from its neighbours.
+// and 8 processors, also split into several Envs: not a byte differs, and every environment differs from its neighbours.
 func TestSameBytes(t *testing.T) {
 	steps := 100_000
 	if os.Getenv("BLOCKYARD_LONG") != "" {
@@ -73,12 +72,14 @@ func TestSameBytes(t *testing.T) {
 	}{
 		{"toy", toy.Pick, vec.Config{Envs: 1000, Agents: []vec.AgentFactory{newDie}, StepLimit: 7}, steps / 1000},
 		{"blockbattle", blockbattle.Game, vec.Config{Envs: 1000, Autoreset: vec.SameStep}, steps / 1000},
+		{"mixtures", toy.Turns, vec.Config{Envs: 4096, StepLimit: 6, Autoreset: vec.SameStep,
+			Mixtures: []vec.Mixture{{{newDie, 1, 0}, {newLow, 2, 1}}, nil, {{newLow, 1, 1}, {newDie, 0.1, 2}}}}, 20},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var first []uint32
-			for _, procs := range []int{1, 2, 8} {
+			for parts, procs := range map[int]int{1: 1, 2: 2, 4: 8} {
 				runtime.GOMAXPROCS(procs)
-				got := digest(t, c.g, c.c, 1, c.steps, seed)
+				got := digest(t, c.g, c.c, parts, c.steps, seed)
 				if first == nil {
 					first = got
 				}
@@ -93,29 +94,8 @@ func TestSameBytes(t *testing.T) {
 	}
 }
 
-// TestBatchSplit: one Env of many environments does what several of fewer do.
-func TestBatchSplit(t *testing.T) {
-	for _, c := range []struct {
-		g *env.Game
-		c vec.Config
-	}{
-		{toy.Turns, vec.Config{Envs: 4096, Agents: []vec.AgentFactory{nil, newDie}}},
-		{blockbattle.Game, vec.Config{Envs: 4096, Agents: []vec.AgentFactory{nil, newDie}, Autoreset: vec.SameStep}},
-		{toy.Turns, vec.Config{Envs: 4096, StepLimit: 6, Autoreset: vec.SameStep,
-			Mixtures: []vec.Mixture{{{newDie, 1, 0}, {newLow, 2, 1}}, nil, {{newLow, 1, 1}, {newDie, 0.1, 2}}}}},
-	} {
-		whole := digest(t, c.g, c.c, 1, 20, 99)
-		require.Equal(t, whole, digest(t, c.g, c.c, 4, 20, 99), c.g.Name)
-		require.NotEqual(t, whole, digest(t, c.g, c.c, 1, 20, 100), c.g.Name)
-	}
-}
-
 func TestSeeds(t *testing.T) {
-	e, err := vec.New(toy.Pick, vec.Config{Envs: 3})
-	require.NoError(t, err)
-	defer e.Close()
-	out, err := e.NewBatch()
-	require.NoError(t, err)
+	e, out, _ := open(t, toy.Pick, vec.Config{Envs: 3})
 	seeds := func() (list []uint64) {
 		for i := range 3 {
 			seed, episode := e.Seed(i)

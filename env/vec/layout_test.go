@@ -57,8 +57,7 @@ func TestViewIsTheBlock(t *testing.T) {
 		part, err := l.View(block[:l.Len])
 		require.NoError(t, err)
 		for range 60 {
-			require.NoError(t, e.Sample(actions))
-			require.NoError(t, e.Step(actions, whole))
+			play(t, 1, e, actions, whole)
 			require.NoError(t, f.Step(actions, part))
 		}
 		for _, field := range l.Fields {

@@ -2,6 +2,7 @@ package vec_test
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -25,7 +26,7 @@ func (a thinker) Act(_ context.Context, s env.State, seat int) (env.Action, erro
 func (a thinker) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
 func (a thinker) RestoreMemory([]byte) error              { return nil }
 
-// logged steps e n times, and returns the log of each environment and the last batch.
+// logged steps e n times, with answers for those who are asked, and returns the log of each environment and the last batch.
 func logged(t *testing.T, e *vec.Env, n int) ([]vec.Log, *vec.Batch) {
 	return loggedWith(t, e, n, func(step, row int, legal []env.Action) env.Action { return legal[(3*step+row)%len(legal)] })
 }
@@ -43,6 +44,7 @@ func loggedWith(t *testing.T, e *vec.Env, n int, choose func(step, row int, lega
 			}
 		}
 		require.NoError(t, e.Step(actions, out))
+		completed(t, e, actions, out)
 		for i := range logs {
 			logs[i].Env = i
 			logs[i].Actions = append(logs[i].Actions, actions[i*rows:(i+1)*rows]...)
@@ -68,14 +70,14 @@ func everything(t *testing.T, e *vec.Env) *vec.Batch {
 	return out
 }
 
-// Environments that are resumed elsewhere and replay a log are where the first ones are, without asking agents that
-// have no memory.
+// Environments that are resumed elsewhere and replay logs, some at a time, are where the first ones are, without asking
+// agents that have no memory. An agent that has one remembers as if it had been asked: it is.
 func TestReplay(t *testing.T) {
 	var asked atomic.Int64
-	think := func(uint64) (env.Agent, error) { return thinker{&asked}, nil }
+	think := always(thinker{&asked})
 	for _, g := range []*env.Game{toy.Pick, toy.Turns, blocking.Game} {
 		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
-			for _, agents := range [][]vec.AgentFactory{nil, {nil, think}, {think}} {
+			for _, agents := range [][]vec.AgentFactory{nil, {nil, think}, {think}, {nil, newDie}} {
 				c := vec.Config{Envs: 5, Autoreset: mode, StepLimit: 9, Workers: 1, Agents: agents}
 				e, _, _ := start(t, g, c)
 				c.Workers = 3
@@ -83,7 +85,7 @@ func TestReplay(t *testing.T) {
 				for round := range 6 {
 					future(t, e, 3)
 					for i, snap := range positions(t, e) {
-						require.NoError(t, f.Restore(i, snap))
+						require.NoError(t, f.Resume(i, snap, moved(e, i)))
 					}
 					logs, last := logged(t, e, 1+5*round)
 					before := asked.Load()
@@ -92,36 +94,17 @@ func TestReplay(t *testing.T) {
 					copy(out.FinalGlobals, last.FinalGlobals)
 					copy(out.FinalLegal, last.FinalLegal)
 					copy(out.FinalSeat, last.FinalSeat)
-					require.NoError(t, f.Replay(logs, out))
+					require.NoError(t, f.Replay(logs[2:], out))
+					require.NoError(t, f.Replay(logs[:2], out))
 					require.Equal(t, last, out)
 					require.Equal(t, before, asked.Load(), "nobody is asked")
 					require.Equal(t, positions(t, e), positions(t, f))
 					require.Equal(t, future(t, e, 9), future(t, f, 9))
 				}
-				if agents != nil {
-					require.NotZero(t, asked.Load())
-				}
 			}
 		}
 	}
-}
-
-// What an agent remembers is as if it had been asked: an agent with a memory is.
-func TestReplayAsksAgentsWithMemory(t *testing.T) {
-	c := vec.Config{Envs: 4, Autoreset: vec.SameStep, Agents: []vec.AgentFactory{nil, newDie}}
-	e, _, _ := start(t, toy.Pick, c)
-	f, _, _ := start(t, toy.Pick, c)
-	future(t, e, 2)
-	for i, snap := range positions(t, e) {
-		require.NoError(t, f.Resume(i, snap, moved(e, i)))
-	}
-	logs, last := logged(t, e, 15)
-	out := everything(t, f)
-	require.NoError(t, f.Replay(logs[2:], out), "of some environments")
-	require.NoError(t, f.Replay(logs[:2], out))
-	last.FinalPlanes, last.FinalGlobals, last.FinalLegal, last.FinalSeat = out.FinalPlanes, out.FinalGlobals, out.FinalLegal, out.FinalSeat
-	require.Equal(t, last, out)
-	require.Equal(t, future(t, e, 20), future(t, f, 20))
+	require.NotZero(t, asked.Load())
 }
 
 // rareGame is toy.Pick in which seat 0 moves once, and then the other seat 79 times.
@@ -163,7 +146,7 @@ func (s *rare) Step(m env.Moves) {
 // Where more moves are made in a step than a log holds, the agents are asked for the others.
 func TestReplayOfLongSteps(t *testing.T) {
 	var asked atomic.Int64
-	think := func(uint64) (env.Agent, error) { return thinker{&asked}, nil }
+	think := always(thinker{&asked})
 	c := vec.Config{Envs: 8, Autoreset: vec.SameStep, Agents: []vec.AgentFactory{nil, think}}
 	e, _, _ := start(t, rareGame, c)
 	f, _, _ := start(t, rareGame, c)
@@ -189,47 +172,33 @@ func TestReplayOfLongSteps(t *testing.T) {
 // Logs that do not fit are refused, and say why.
 func TestReplayRefuses(t *testing.T) {
 	var asked atomic.Int64
-	think := func(uint64) (env.Agent, error) { return thinker{&asked}, nil }
-	c := vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, think}}
+	c := vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, always(thinker{&asked})}}
 	e, _, _ := start(t, toy.Turns, c)
 	before := positions(t, e)
 	logs, out := logged(t, e, 3)
-	again := func() {
-		require.NoError(t, e.Reset(vec.From(1), nil, out))
-		for i, snap := range before {
-			require.NoError(t, e.Restore(i, snap))
-		}
-	}
-	for _, c := range []struct {
-		says string
-		edit func(l []vec.Log) []vec.Log
-	}{
-		{"environment 2: the log does not fit the environment: there are 2",
-			func(l []vec.Log) []vec.Log { l[1].Env = 2; return l }},
-		{"environment 1: the log does not fit the environment: it has two logs",
-			func(l []vec.Log) []vec.Log { l[0].Env = 1; return l }},
-		{"6 actions and 64 moves, want 2 actions and 64 moves for each step",
-			func(l []vec.Log) []vec.Log { l[1].Moves = l[1].Moves[:64]; return l }},
-		{"step 0: vec toy:turns: environment 1, row 0, seat 0: illegal action",
-			func(l []vec.Log) []vec.Log { l[1].Actions[0], l[1].Actions[1] = 999, 999; return l }},
-		{"its agent answers illegal action: 998",
-			func(l []vec.Log) []vec.Log { l[1].Moves[1] = 998; return l }},
-		{"it has 0 moves of agents, which make more",
-			func(l []vec.Log) []vec.Log { l[0].Moves[0] = 0; return l }},
-		{"step 1: agents made the moves",
-			func(l []vec.Log) []vec.Log { l[0].Moves[vec.MovesLen] = 5; return l }},
+	for says, edit := range map[string]func(a, b *vec.Log){
+		"": func(a, b *vec.Log) {},
+		"environment 2: the log does not fit the environment: there are 2":     func(a, b *vec.Log) { b.Env = 2 },
+		"environment 1: the log does not fit the environment: it has two logs": func(a, b *vec.Log) { a.Env = 1 },
+		"6 actions and 64 moves, want 2 actions and 64 moves for each step":    func(a, b *vec.Log) { b.Moves = b.Moves[:64] },
+		"step 0: vec toy:turns: environment 1, row 0, seat 0: illegal action":  func(a, b *vec.Log) { b.Actions[0], b.Actions[1] = 999, 999 },
+		"its agent answers illegal action: 998":                                func(a, b *vec.Log) { b.Moves[1] = 998 },
+		"it has 0 moves of agents, which make more":                            func(a, b *vec.Log) { a.Moves[0] = 0 },
+		"step 1: agents made the moves":                                        func(a, b *vec.Log) { a.Moves[vec.MovesLen] = 5 },
 	} {
-		again()
-		edited := make([]vec.Log, len(logs))
-		for k, l := range logs {
-			edited[k] = vec.Log{Env: l.Env, Actions: append([]env.Action{}, l.Actions...), Moves: append([]uint16{}, l.Moves...)}
+		require.NoError(t, e.Reset(vec.From(1), nil, out))
+		var edited [2]vec.Log
+		for i, l := range logs {
+			require.NoError(t, e.Restore(i, before[i]))
+			edited[i] = vec.Log{Env: l.Env, Actions: slices.Clone(l.Actions), Moves: slices.Clone(l.Moves)}
 		}
-		require.ErrorContains(t, e.Replay(c.edit(edited), out), c.says)
+		edit(&edited[0], &edited[1])
+		if err := e.Replay(edited[:], out); says == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, says)
+		}
 	}
-	again()
-	require.NoError(t, e.Replay(logs, out))
-	f, err := vec.New(toy.Turns, c)
-	require.NoError(t, err)
-	defer f.Close()
+	f, _, _ := open(t, toy.Turns, c)
 	require.ErrorIs(t, f.Replay(logs, out), vec.ErrLog, "it has not been reset")
 }

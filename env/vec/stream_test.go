@@ -3,8 +3,6 @@ package vec_test
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -14,163 +12,54 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
-	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 )
 
-// A side is an Env, the block of memory that it writes to, and what each environment has written there.
-type side struct {
-	*vec.Env
-	block  []byte
-	layout vec.Layout
-	out    *vec.Batch
-	seen   [][]string // by environment and step
-}
-
-func newSide(t *testing.T, g *env.Game, c vec.Config, seed uint64) *side {
-	e, err := vec.New(g, c)
+// streamOf starts the Stream of e.
+func streamOf(t testing.TB, e *vec.Env, out *vec.Batch) *vec.Stream {
+	s, err := e.Stream(out)
 	require.NoError(t, err)
-	t.Cleanup(func() { e.Close() })
-	l, err := e.Layout()
-	require.NoError(t, err)
-	s := &side{Env: e, block: l.Alloc(), layout: l, seen: make([][]string, c.Envs)}
-	s.out, err = l.View(s.block)
-	require.NoError(t, err)
-	require.NoError(t, e.Reset(vec.From(seed), nil, s.out))
 	return s
 }
 
-// look notes all bytes of environment i.
-func (s *side) look(i int) {
-	var all []byte
-	for _, f := range s.layout.Fields {
-		n := f.Len / s.Config().Envs
-		all = append(all, s.block[f.Offset+i*n:f.Offset+(i+1)*n]...)
+// numbers lists the numbers below n.
+func numbers(n int) (all []uint32) {
+	for i := range n {
+		all = append(all, uint32(i))
 	}
-	s.seen[i] = append(s.seen[i], string(all))
+	return all
 }
 
-// actions appends what the rows of environment i play next: depending only on i and on how often it was stepped.
-func (s *side) actions(i int, dst []env.Action) []env.Action {
-	rng := rand.New(rand.NewPCG(uint64(i), uint64(len(s.seen[i]))))
-	for r := range s.Rows() {
-		a := env.Action(rng.IntN(1 << 16))
-		if legal := s.Legal(i, r, nil); len(legal) > 0 && (s.Config().Illegal == vec.Refuse || rng.IntN(4) > 0) {
-			a = legal[rng.IntN(len(legal))]
-		}
-		dst = append(dst, a)
-	}
-	return dst
-}
-
-// Environments stepped in any order, a few at a time, write the same bytes as all of them in step.
-func TestStreamSameBytes(t *testing.T) {
-	seed := envtest.Seed(t)
-	const envs, steps = 7, 40
-	for _, g := range allGames() {
-		for name, c := range twinConfigs(g) {
-			if c.Autoreset == vec.Disabled {
-				continue // it resets all environments together
-			}
-			for _, c.Rows = range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
-				t.Run(fmt.Sprintf("%s/%s/%v rows", g.Name, name, c.Rows), func(t *testing.T) {
-					c.Envs, c.Workers = envs, 3
-					want, got := newSide(t, g, c, seed), newSide(t, g, c, seed)
-					for range steps {
-						var actions []env.Action
-						for i := range envs {
-							actions = want.actions(i, actions)
-						}
-						require.NoError(t, want.Step(actions, want.out))
-						for i := range envs {
-							want.look(i)
-						}
-					}
-					streamed(t, got, steps, rand.New(rand.NewPCG(seed, 2)))
-					require.Equal(t, want.seen, got.seen)
-					illegal, _ := want.Counted()
-					alike, _ := got.Counted()
-					require.Equal(t, illegal, alike)
-					require.Equal(t, positions(t, want.Env), positions(t, got.Env))
-				})
-			}
-		}
-	}
-}
-
-// streamed steps every environment of s this often, in random subsets.
-func streamed(t *testing.T, s *side, steps int, rng *rand.Rand) {
-	envs := s.Config().Envs
-	stream, err := s.Stream(s.out)
+// received waits until so many environments are done, and returns all that are.
+func received(t testing.TB, s *vec.Stream, n int) []uint32 {
+	<-s.Await(n)
+	got, err := s.Recv(nil, 1<<20)
 	require.NoError(t, err)
-	idle := make([]uint32, envs)
-	for i := range idle {
-		idle[i] = uint32(i)
-	}
-	for left := envs * steps; left > 0; {
-		rng.Shuffle(len(idle), func(a, b int) { idle[a], idle[b] = idle[b], idle[a] })
-		n := rng.IntN(len(idle) + 1)
-		var actions []env.Action
-		for _, i := range idle[:n] {
-			actions = s.actions(int(i), actions)
-		}
-		require.NoError(t, stream.Send(idle[:n], actions))
-		idle = idle[n:]
-		least := rng.IntN(envs) + 1
-		sent, _ := stream.InFlight()
-		<-stream.Await(least)
-		got, err := stream.Recv(nil, envs)
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, len(got), min(least, sent))
-		for _, i := range got {
-			s.look(int(i))
-			left--
-			if len(s.seen[i]) < steps {
-				idle = append(idle, i)
-			}
-		}
-	}
-	sent, done := stream.InFlight()
-	require.Zero(t, sent+done)
-	n, busy, workers := stream.Work()
-	require.EqualValues(t, envs*steps, n)
-	require.Positive(t, busy)
-	require.Equal(t, 3, workers)
-}
-
-// A slow answers when told to.
-type slow struct{ gate chan struct{} }
-
-func (a *slow) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	select {
-	case <-a.gate:
-		return s.Legal(seat, nil)[0], nil
-	case <-ctx.Done():
-		return env.None, ctx.Err()
-	}
+	return got
 }
 
 // While the agent of one environment thinks, the others are stepped as often as the caller likes.
 func TestStreamWaitsForNobody(t *testing.T) {
 	gate := make(chan struct{})
+	slow := acting(func(ctx context.Context, s env.State, seat int) (env.Action, error) {
+		select {
+		case <-gate:
+			return s.Legal(seat, nil)[0], nil
+		case <-ctx.Done():
+			return env.None, ctx.Err()
+		}
+	})
 	var made atomic.Int32
 	agents := []vec.AgentFactory{nil, func(seed uint64) (env.Agent, error) {
 		if made.Add(1) == 1 {
-			return &slow{gate}, nil
+			return slow, nil
 		}
 		return newDie(seed)
 	}}
-	c := vec.Config{Envs: 4, Workers: 2, Agents: agents}
-	e, err := vec.New(toy.Pick, c) // both seats act at once: the agent first acts in a step
-	require.NoError(t, err)
-	defer e.Close()
-	out, err := e.NewBatch()
-	require.NoError(t, err)
-	require.NoError(t, e.Reset(vec.From(1), nil, out))
-	stream, err := e.Stream(out)
-	require.NoError(t, err)
+	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 4, Workers: 2, Agents: agents}) // which first act in a step
+	stream := streamOf(t, e, out)
 	send := func(envs ...uint32) {
 		var actions []env.Action
 		for _, i := range envs {
@@ -180,9 +69,7 @@ func TestStreamWaitsForNobody(t *testing.T) {
 	}
 	send(0, 1, 2, 3)
 	for turn, others := 0, []uint32(nil); turn < 20; turn++ {
-		<-stream.Await(3)
-		got, err := stream.Recv(nil, 4)
-		require.NoError(t, err)
+		got := received(t, stream, 3)
 		require.Len(t, got, 3)
 		if turn == 0 {
 			others = slices.Clone(got)
@@ -192,17 +79,14 @@ func TestStreamWaitsForNobody(t *testing.T) {
 	}
 	<-stream.Await(3)
 	close(gate)
-	<-stream.Await(4)
-	got, err := stream.Recv(nil, 4)
-	require.NoError(t, err)
+	got := received(t, stream, 4)
 	require.Len(t, got, 4)
 }
 
 func TestStreamRefuses(t *testing.T) {
 	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 2})
-	stream, err := e.Stream(out)
-	require.NoError(t, err)
-	_, err = e.Stream(out)
+	stream := streamOf(t, e, out)
+	_, err := e.Stream(out)
 	require.ErrorContains(t, err, "want one per Env")
 	before := positions(t, e)
 	pair := []env.Action{env.None, env.None}
@@ -232,34 +116,23 @@ func TestStreamRefuses(t *testing.T) {
 	require.ErrorContains(t, stream.Send([]uint32{0}, pair), "closed")
 
 	d, out, _ := start(t, toy.Pick, vec.Config{Envs: 2, StepLimit: 1, Autoreset: vec.Disabled})
-	stream, err = d.Stream(out)
-	require.NoError(t, err)
+	stream = streamOf(t, d, out)
 	require.NoError(t, stream.Send([]uint32{1}, pair))
-	<-stream.Await(1)
-	_, err = stream.Recv(nil, 1)
-	require.NoError(t, err)
+	received(t, stream, 1)
 	require.ErrorIs(t, stream.Send([]uint32{0, 1}, append(pair, pair...)), vec.ErrNeedsReset)
-}
-
-type failing struct{}
-
-func (*failing) Act(context.Context, env.State, int) (env.Action, error) {
-	return env.None, errors.New("out of ideas")
 }
 
 // After an agent failed, nothing is stepped until all environments are reset.
 func TestStreamAfterFailure(t *testing.T) {
-	agents := []vec.AgentFactory{nil, func(uint64) (env.Agent, error) { return &failing{}, nil }}
+	fails := acting(func(context.Context, env.State, int) (env.Action, error) { return env.None, errors.New("out of ideas") })
+	agents := []vec.AgentFactory{nil, always(fails)}
 	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 64, Workers: 2, Agents: agents})
-	stream, err := e.Stream(out)
-	require.NoError(t, err)
-	all := make([]uint32, len(actions))
-	for i := range all {
-		all[i], actions[i] = uint32(i), e.Legal(i, 0, nil)[0]
-	}
+	stream := streamOf(t, e, out)
+	all := numbers(64)
+	require.NoError(t, e.Sample(actions))
 	require.NoError(t, stream.Send(all, actions))
 	<-stream.Await(64)
-	_, err = stream.Recv(nil, 64)
+	_, err := stream.Recv(nil, 64)
 	require.ErrorContains(t, err, "out of ideas")
 	require.ErrorContains(t, stream.Send(all, actions), "reset all environments")
 	sent, _ := stream.InFlight()
@@ -267,39 +140,25 @@ func TestStreamAfterFailure(t *testing.T) {
 	require.NoError(t, e.SetMixtures([]vec.Mixture{nil, {{Agent: newDie, Weight: 1}}}, nil))
 	require.NoError(t, e.Reset(vec.From(3), nil, out))
 	require.NoError(t, stream.Send(all[:1], e.Legal(0, 0, nil)[:1]))
-	<-stream.Await(1)
-	got, err := stream.Recv(nil, 64)
-	require.NoError(t, err)
+	got := received(t, stream, 1)
 	require.Equal(t, all[:1], got)
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
-	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 32, Workers: 2})
-	stream, err := e.Stream(out)
-	require.NoError(t, err)
-	all, actions, legal := make([]uint32, 32), make([]env.Action, 64), make([]env.Action, 0, 64)
-	for i := range all {
-		all[i] = uint32(i)
+	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 32, Workers: 2, Illegal: vec.Random})
+	s, all := streamOf(t, e, out), numbers(32)
+	for i := range actions {
+		actions[i] = env.None - 1 // a random one instead
 	}
-	step := func() {
-		for k, i := range all {
-			for r := range 2 {
-				legal = e.Legal(int(i), r, legal[:0])
-				actions[2*k+r] = env.None
-				if len(legal) > 0 {
-					actions[2*k+r] = legal[0]
-				}
-			}
-		}
-		if stream.Send(all, actions) != nil {
+	require.Less(t, testing.AllocsPerRun(100, func() {
+		if s.Send(all, actions) != nil {
 			t.Error("a step is refused")
 		}
 		for all = all[:0]; len(all) < 32; {
-			<-stream.Await(1)
-			all, _ = stream.Recv(all, 8)
+			<-s.Await(1)
+			all, _ = s.Recv(all, 8)
 		}
-	}
-	require.Less(t, testing.AllocsPerRun(100, step), 0.5)
+	}), 0.5)
 }
 
 // BenchmarkStream is BenchmarkStep through a Stream, in halves.
@@ -311,15 +170,11 @@ func BenchmarkStream(b *testing.B) {
 
 func benchStream(b *testing.B, g *env.Game, c vec.Config) {
 	e, out, actions := start(b, g, c)
-	stream, err := e.Stream(out)
-	require.NoError(b, err)
+	stream := streamOf(b, e, out)
 	for i := range actions {
 		actions[i] = env.None - 1 // a random one instead
 	}
-	all := make([]uint32, c.Envs)
-	for i := range all {
-		all[i] = uint32(i)
-	}
+	all := numbers(c.Envs)
 	require.NoError(b, stream.Send(all, actions))
 	b.ReportAllocs()
 	begun, n := time.Now(), 0

@@ -3,6 +3,7 @@ package vec_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -41,6 +42,9 @@ type twin struct {
 	steps         int
 	seats         []int // by row: the seat that must act, -1 for none
 	cut           bool
+	played        []env.Moves // by driven seats
+	illegal       uint64
+	tallies       map[uint16]vec.Tally
 }
 
 func (w *twin) reset(seed uint64) {
@@ -142,8 +146,10 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 			m[seat] = a
 		default:
 			bad[r] = 1
+			w.illegal++
 		}
 	}
+	w.played = append(w.played, m)
 	before, was := w.scores(), w.potentials()
 	w.s.Step(w.fill(m))
 	w.play()
@@ -164,6 +170,9 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 	if out.Illegal != nil {
 		copy(out.Illegal[w.at*w.rows:], bad)
 	}
+	if w.cut || w.s.Acting() == 0 {
+		w.tally()
+	}
 	if w.c.Autoreset == vec.SameStep && (w.cut || w.s.Acting() == 0) {
 		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
 		w.masks(out.FinalLegal)
@@ -173,6 +182,30 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 		w.look(out.Planes, out.Globals, out.Seat)
 		w.masks(out.Legal)
 		w.who(out.Opponent)
+	}
+}
+
+// tally counts the episode, which has ended, for every driven seat and every agent.
+func (w *twin) tally() {
+	for seat, agent := range w.agents {
+		if agent == nil {
+			continue
+		}
+		t := w.tallies[w.opponents[seat]]
+		for _, own := range w.players() {
+			diff := w.s.Result(own) - w.s.Result(seat)
+			switch {
+			case w.cut:
+				t.Truncated++
+			case diff > 0:
+				t.Wins++
+			case diff < 0:
+				t.Losses++
+			default:
+				t.Draws++
+			}
+		}
+		w.tallies[w.opponents[seat]] = t
 	}
 }
 
@@ -291,10 +324,15 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 	if g.MinSeats == 1 { // the caller has the only seat
 		first, last = nil, nil
 	}
-	var mixed []vec.Mixture
-	if g.MinSeats > 1 {
-		mixed = make([]vec.Mixture, g.MinSeats)
-		mixed[0] = vec.Mixture{{newDie, 0.5, 9}, {newLow, 2, 300}, {newDie, 1.5, 2}}
+	var mixtures [2][]vec.Mixture
+	for k := range mixtures {
+		if g.MinSeats > 1 {
+			mixtures[k] = make([]vec.Mixture, g.MinSeats)
+			mixtures[k][k*(g.MinSeats-1)] = vec.Mixture{{newDie, 0.5, 9}, {newLow, 2, 300}, {newDie, 1.5, 2}}
+			if g.MinSeats > 2 {
+				mixtures[k][1] = vec.Mixture{{newLow, 1, 2}, {newDie, 1, 300}}
+			}
+		}
 	}
 	shaped := vec.RewardShaped
 	if g.Potential == nil {
@@ -304,8 +342,8 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 		"all driven":        {},
 		"shaped":            {Reward: shaped, StepLimit: 7},
 		"shaped, same step": {Reward: shaped, StepLimit: 8, Autoreset: vec.SameStep, Agents: last},
-		"mixture":           {Mixtures: mixed, StepLimit: 6},
-		"mixture, at once":  {Mixtures: mixed, StepLimit: 3, Autoreset: vec.SameStep},
+		"mixture":           {Mixtures: mixtures[0], StepLimit: 6},
+		"mixture, at once":  {Mixtures: mixtures[1], StepLimit: 3, Autoreset: vec.SameStep},
 		"score":             {Reward: vec.RewardScore, Autoreset: vec.SameStep},
 		"same step":         {Autoreset: vec.SameStep},
 		"limit":             {StepLimit: 5},
@@ -324,61 +362,141 @@ func seatCounts(g *env.Game) []int {
 	return slices.Compact(counts)
 }
 
-// TestTwin plays random games, every way there is, beside the obvious implementation:
-// every slab is equal after every step.
+// TestTwin plays random games, every way there is, beside the obvious implementation: every slab is equal after every
+// step, and so are the actions that are drawn for both forms of rows.
 func TestTwin(t *testing.T) {
 	seed := envtest.Seed(t)
 	for _, g := range allGames() {
 		for name, c := range twinConfigs(g) {
 			for _, seats := range seatCounts(g) {
-				for _, c.Rows = range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
-					t.Run(fmt.Sprintf("%s/%s/%d seats/%v rows", g.Name, name, seats, c.Rows), func(t *testing.T) {
-						c.Envs, c.Seats, c.Workers = 5, seats, 3
-						compare(t, g, c, seed)
-					})
-				}
+				t.Run(fmt.Sprintf("%s/%s/%d seats", g.Name, name, seats), func(t *testing.T) {
+					c.Envs, c.Seats, c.Workers = 5, seats, 3
+					c.Rows = vec.SeatRows
+					played := compare(t, g, c, seed)
+					c.Rows = vec.ActingRows
+					require.Equal(t, played, compare(t, g, c, seed))
+				})
 			}
 		}
 	}
 }
 
-func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) {
-	e, err := vec.New(g, c)
-	require.NoError(t, err)
-	defer e.Close()
-	got, err := e.NewBatch()
-	require.NoError(t, err)
-	want, err := e.NewBatch()
-	require.NoError(t, err)
+// compare plays one game beside twins and returns what driven seats played. The environments are traced.
+func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]env.Moves) {
+	e, got, actions := open(t, g, c)
+	_, want, _ := open(t, g, c)
 	if c.Autoreset != vec.SameStep {
 		require.Nil(t, got.FinalPlanes)
 	}
-	c.Mixtures = e.Config().Mixtures
+	require.LessOrEqual(t, e.Rows(), c.Seats)
+	if c.Rows == vec.ActingRows {
+		require.LessOrEqual(t, e.Rows(), g.Rows)
+	}
+	c.Mixtures, c.Reward = e.Config().Mixtures, e.Config().Reward
 	twins := make([]*twin, c.Envs)
-	c.Reward = e.Config().Reward
 	for i := range twins {
-		twins[i] = &twin{g: g, c: c, at: i, rows: e.Rows()}
+		twins[i] = &twin{g: g, c: c, at: i, rows: e.Rows(), tallies: map[uint16]vec.Tally{}}
 		twins[i].reset(seed + uint64(i))
 		twins[i].write(want, make([]float32, c.Seats))
 	}
+	tracer, ended := newNotebook(g, c.Seats), 0
+	e.Trace(tracer)
 	require.NoError(t, e.Reset(vec.From(seed), nil, got))
 	require.Equal(t, want, got)
+	require.Len(t, tracer.pages, c.Envs)
+	stream := streamOf(t, e, got)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	actions := make([]env.Action, c.Envs*e.Rows())
 	for step := range 120 {
 		if c.Autoreset == vec.Disabled {
 			resetEnded(t, e, twins, want, got)
+		} else if step%10 == 9 {
+			ended += streamed(t, e, stream, twins, tracer, want, got)
+			require.Equal(t, want, got, "stream before step %d", step)
 		}
 		require.NoError(t, e.Sample(actions))
-		if c.Illegal == vec.Penalty {
-			actions[rng.IntN(len(actions))] = env.Action(rng.IntN(1 << 16))
+		i, seat, illegal := rng.IntN(c.Envs), uint8(rng.IntN(c.Seats)), env.Action(rng.IntN(1<<16))
+		if r := slices.Index(want.Seat[i*e.Rows():(i+1)*e.Rows()], seat); r >= 0 && c.Illegal == vec.Penalty {
+			actions[i*e.Rows()+r] = illegal
 		}
+		for row, seat := range want.Seat {
+			if seat == vec.NoSeat {
+				require.Zero(t, actions[row])
+				actions[row] = illegal
+			}
+		}
+		traced := maps.Clone(tracer.pages)
 		require.NoError(t, e.Step(actions, got))
-		for _, w := range twins {
+		for i, w := range twins {
 			w.step(actions, want)
+			if traced[i] != nil {
+				ended += int(got.Terminated[i] | got.Truncated[i])
+			}
 		}
-		require.Equal(t, want, got, fmt.Sprintf("step %d", step))
+		require.Equal(t, want, got, "step %d", step)
 	}
+	require.Empty(t, tracer.wrong)
+	require.Equal(t, ended, tracer.ended)
+	illegal, _ := e.Counted()
+	for _, w := range twins {
+		played = append(played, w.played)
+		illegal -= w.illegal
+		require.Len(t, e.TalliesOf(w.at), len(w.tallies))
+		for _, got := range e.TalliesOf(w.at) {
+			require.Equal(t, w.tallies[got.ID], got.Tally)
+		}
+	}
+	require.Zero(t, illegal)
+	return played
+}
+
+// streamed steps every environment three times, in random subsets, and returns how many traced episodes ended.
+func streamed(t *testing.T, e *vec.Env, s *vec.Stream, twins []*twin, tracer *notebook, want, got *vec.Batch) (ended int) {
+	const steps = 3
+	rng := rand.New(rand.NewPCG(1, twins[0].seed))
+	before, _, _ := s.Work()
+	idle, taken, rows := []uint32{0, 1, 2, 3, 4}, make([]int, len(twins)), e.Rows()
+	actions, traced := make([]env.Action, len(twins)*rows), make([]bool, len(twins))
+	for left := steps * len(twins); left > 0; {
+		rng.Shuffle(len(idle), func(a, b int) { idle[a], idle[b] = idle[b], idle[a] })
+		n := rng.IntN(len(idle) + 1)
+		var sent []env.Action
+		for _, i := range idle[:n] {
+			at, w := int(i)*rows, twins[i]
+			for r := range rows {
+				actions[at+r] = 60000
+				if legal := e.Legal(int(i), r, nil); len(legal) > 0 && (e.Config().Illegal == vec.Refuse || len(w.played)%4 > 0) {
+					actions[at+r] = legal[(len(w.played)+e.Seat(int(i), r))%len(legal)]
+				}
+			}
+			sent = append(sent, actions[at:at+rows]...)
+			traced[i] = tracer.traces(int(i))
+		}
+		require.NoError(t, s.Send(idle[:n], sent))
+		idle = idle[n:]
+		least := 1 + rng.IntN(len(twins))
+		away, _ := s.InFlight()
+		<-s.Await(least)
+		back, err := s.Recv(nil, len(twins))
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(back), min(least, away))
+		for _, i := range back {
+			twins[i].step(actions, want)
+			if traced[i] {
+				ended += int(got.Terminated[i] | got.Truncated[i])
+			}
+			left--
+			if taken[i]++; taken[i] < steps {
+				idle = append(idle, i)
+			}
+		}
+	}
+	away, done := s.InFlight()
+	require.Zero(t, away+done)
+	after, busy, workers := s.Work()
+	require.EqualValues(t, steps*len(twins), after-before)
+	require.Positive(t, busy)
+	require.Equal(t, 3, workers)
+	return ended
 }
 
 // resetEnded resets what has ended, and no more, on both sides.

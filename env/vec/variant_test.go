@@ -1,6 +1,7 @@
 package vec_test
 
 import (
+	"fmt"
 	"reflect"
 	"testing"
 
@@ -13,25 +14,27 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// TestVariantsStayApart: a position of another variant, which may pass Check, is refused, and nothing changes.
+// TestVariantsStayApart: a position of another variant, or with other seats, may pass Check. It is refused, and nothing
+// changes.
 func TestVariantsStayApart(t *testing.T) {
 	for _, g := range games.All {
-		e, out, _ := start(t, g, vec.Config{Envs: 1})
+		e, _, _ := start(t, g, vec.Config{Envs: 1})
+		before := positions(t, e)
 		for _, other := range games.All {
-			s := other.New(other.MinSeats)
-			if reflect.TypeOf(s) != reflect.TypeOf(e.State(0)) {
-				continue
+			for _, seats := range seatCounts(other) {
+				s := other.New(seats)
+				if reflect.TypeOf(s) != reflect.TypeOf(e.State(0)) || other == g && seats == g.MinSeats {
+					continue
+				}
+				says := "another variant of the game"
+				if seats != g.MinSeats {
+					says = fmt.Sprintf("%d seats, want %d", seats, g.MinSeats)
+				}
+				require.ErrorContains(t, put(e, 0, s), says, "%s in %s", other.Name, g.Name)
+				require.Equal(t, before, positions(t, e))
 			}
-			before := positions(t, e)
-			err := put(e, 0, s)
-			if other == g {
-				require.NoError(t, err)
-				require.NoError(t, e.Reset(vec.From(1), nil, out))
-				continue
-			}
-			require.ErrorContains(t, err, "another variant of the game", "%s in %s", other.Name, g.Name)
-			require.Equal(t, before, positions(t, e))
 		}
+		require.NoError(t, put(e, 0, g.New(g.MinSeats)))
 	}
 	e, _, _ := start(t, wintetris.Game, vec.Config{Envs: 1})
 	strict := wintetris.Game.New(1).(*wintetris.State)
@@ -56,6 +59,7 @@ func TestAPanicIsOverWithAReset(t *testing.T) {
 	g := *toy.Pick
 	g.New = func(seats int) env.State { return &trap{*toy.Pick.New(seats).(*toy.State)} }
 	e, out, actions := start(t, &g, vec.Config{Envs: 8})
+	first := positions(t, e)
 	var err error
 	for range 50 {
 		require.NoError(t, e.Sample(actions))
@@ -68,8 +72,6 @@ func TestAPanicIsOverWithAReset(t *testing.T) {
 	require.Equal(t, "the trap", panicked.Value)
 	require.Contains(t, string(panicked.Stack), "variant_test.go")
 	require.ErrorAs(t, e.Step(actions, out), &panicked)
-	require.NoError(t, e.Reset(vec.From(1), nil, out))
-	first := positions(t, e)
 	require.NoError(t, e.Reset(vec.From(1), nil, out))
 	require.Equal(t, first, positions(t, e))
 }

@@ -2,8 +2,11 @@ package vec_test
 
 import (
 	"context"
+	"encoding"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,23 +18,42 @@ import (
 	"blockyard/env/vec"
 )
 
-func start(t testing.TB, g *env.Game, c vec.Config) (*vec.Env, *vec.Batch, []env.Action) {
+// open creates an Env that is closed when the test ends, with what its steps read and write.
+func open(t testing.TB, g *env.Game, c vec.Config) (*vec.Env, *vec.Batch, []env.Action) {
 	e, err := vec.New(g, c)
 	require.NoError(t, err)
 	t.Cleanup(func() { e.Close() })
 	out, err := e.NewBatch()
 	require.NoError(t, err)
+	return e, out, make([]env.Action, c.Envs*e.Rows())
+}
+
+// start is open and a reset of all environments.
+func start(t testing.TB, g *env.Game, c vec.Config) (*vec.Env, *vec.Batch, []env.Action) {
+	e, out, actions := open(t, g, c)
 	require.NoError(t, e.Reset(vec.From(1), nil, out))
-	actions := make([]env.Action, c.Envs*e.Rows())
 	return e, out, actions
+}
+
+// play takes n steps of actions that the environments draw.
+func play(t testing.TB, n int, e *vec.Env, actions []env.Action, out *vec.Batch) {
+	for range n {
+		require.NoError(t, e.Sample(actions))
+		require.NoError(t, e.Step(actions, out))
+	}
+}
+
+// snapshot returns environment i as a snapshot.
+func snapshot(t testing.TB, e *vec.Env, i int) []byte {
+	snap, err := e.Snapshot(i, nil)
+	require.NoError(t, err)
+	return snap
 }
 
 // positions returns every environment as a snapshot.
 func positions(t testing.TB, e *vec.Env) (all [][]byte) {
 	for i := range e.Config().Envs {
-		snap, err := e.Snapshot(i, nil)
-		require.NoError(t, err)
-		all = append(all, snap)
+		all = append(all, snapshot(t, e, i))
 	}
 	return all
 }
@@ -56,25 +78,21 @@ func TestConfigRefused(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	for _, m := range []vec.Autoreset{vec.NextStep, vec.SameStep, vec.Disabled} {
-		got := vec.Autoreset(99)
-		require.NoError(t, got.UnmarshalText([]byte(m.String())))
-		require.Equal(t, m, got)
+	var mode vec.Autoreset
+	var reward vec.Reward
+	var illegal vec.Illegal
+	var rows vec.RowForm
+	for name, into := range map[string]encoding.TextUnmarshaler{
+		"NextStep": &mode, "SameStep": &mode, "Disabled": &mode, "result": &reward, "score": &reward, "shaped": &reward,
+		"error": &illegal, "penalty": &illegal, "random": &illegal, "seat": &rows, "acting": &rows,
+	} {
+		require.NoError(t, into.UnmarshalText([]byte(name)))
+		require.Equal(t, name, fmt.Sprint(into))
 	}
-	for _, r := range []vec.Reward{vec.RewardResult, vec.RewardScore, vec.RewardShaped} {
-		got := vec.Reward(99)
-		require.NoError(t, got.UnmarshalText([]byte(r.String())))
-		require.Equal(t, r, got)
-	}
-	for _, p := range []vec.Illegal{vec.Refuse, vec.Penalty, vec.Random} {
-		got := vec.Illegal(99)
-		require.NoError(t, got.UnmarshalText([]byte(p.String())))
-		require.Equal(t, p, got)
-	}
-	m := vec.Disabled
-	require.NoError(t, m.UnmarshalText(nil))
-	require.Equal(t, vec.NextStep, m)
-	err := m.UnmarshalText([]byte("nextstep"))
+	mode = vec.Disabled
+	require.NoError(t, mode.UnmarshalText(nil))
+	require.Equal(t, vec.NextStep, mode)
+	err := mode.UnmarshalText([]byte("nextstep"))
 	require.EqualError(t, err, `autoreset mode "nextstep": want one of ["NextStep" "SameStep" "Disabled"]`)
 }
 
@@ -102,15 +120,8 @@ func TestRefusedStepChangesNothing(t *testing.T) {
 }
 
 func TestNeedsReset(t *testing.T) {
-	e, err := vec.New(toy.Pick, vec.Config{Envs: 3, Autoreset: vec.Disabled, StepLimit: 2})
-	require.NoError(t, err)
-	defer e.Close()
-	out, err := e.NewBatch()
-	require.NoError(t, err)
-	actions := make([]env.Action, 6)
-	for i := range actions {
-		actions[i] = env.None
-	}
+	e, out, _ := open(t, toy.Pick, vec.Config{Envs: 3, Autoreset: vec.Disabled, StepLimit: 2})
+	actions := slices.Repeat([]env.Action{env.None}, 6)
 	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
 	require.NoError(t, e.Reset(vec.From(1), []bool{true, false, true}, out))
 	var refused *vec.EnvError
@@ -120,7 +131,7 @@ func TestNeedsReset(t *testing.T) {
 	require.NoError(t, e.Step(actions, out))
 	require.NoError(t, e.Step(actions, out))
 	require.Equal(t, []uint8{1, 1, 1}, out.Truncated)
-	err = e.Step(actions, out)
+	err := e.Step(actions, out)
 	require.ErrorIs(t, err, vec.ErrNeedsReset)
 	require.EqualError(t, err, "vec toy:pick: environment 0: needs a reset (and 2 more environments)")
 }
@@ -185,55 +196,68 @@ func TestCloseEndsGoroutines(t *testing.T) {
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+1 }, 2*time.Minute, time.Millisecond)
 }
 
-// A scripted agent does what a test tells it to.
-type scripted struct {
-	act    func(ctx context.Context, s env.State, seat int) (env.Action, error)
-	closed *int
+// An acting agent is a function.
+type acting func(ctx context.Context, s env.State, seat int) (env.Action, error)
+
+func (f acting) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	return f(ctx, s, seat)
 }
 
-func (a *scripted) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	return a.act(ctx, s, seat)
+// always is the factory of one agent.
+func always(a env.Agent) vec.AgentFactory { return func(uint64) (env.Agent, error) { return a, nil } }
+
+// counts is what happened to its agents, which are dice that are kept for good.
+type counts struct{ acts, games, closes int }
+
+func (n *counts) agent(seed uint64) (env.Agent, error) {
+	return &counted{die{env.Rand{Word: seed}}, n}, nil
 }
 
-func (a *scripted) Close() error {
-	*a.closed++
+type counted struct {
+	die
+	*counts
+}
+
+func (a *counted) NewGame(seed uint64) {
+	a.games++
+	a.rng = env.Rand{Word: seed}
+}
+
+func (a *counted) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	a.acts++
+	return a.die.Act(ctx, s, seat)
+}
+
+func (a *counted) Close() error {
+	a.closes++
 	return nil
 }
 
 // What an agent does wrong ends the step with an error that says who and why, and the Env
 // goes on after a full Reset only.
 func TestAgentsThatFail(t *testing.T) {
-	bad := false
-	for _, c := range []struct {
-		act  func(ctx context.Context, s env.State, seat int) (env.Action, error)
-		says string
-	}{
-		{func(context.Context, env.State, int) (env.Action, error) { return 0, errors.New("out of ideas") }, "out of ideas"},
-		{
-			func(context.Context, env.State, int) (env.Action, error) { return 77, nil },
-			"its agent answers illegal action: 77",
-		},
-		{func(context.Context, env.State, int) (env.Action, error) { panic("no such card") }, "panic: no such card"},
+	for says, wrong := range map[string]func() (env.Action, error){
+		"out of ideas":                         func() (env.Action, error) { return 0, errors.New("out of ideas") },
+		"its agent answers illegal action: 77": func() (env.Action, error) { return 77, nil },
+		"panic: no such card":                  func() (env.Action, error) { panic("no such card") },
 	} {
-		closed := 0
-		factory := func(seed uint64) (env.Agent, error) {
-			d, _ := newDie(seed)
-			return &scripted{closed: &closed, act: func(ctx context.Context, s env.State, seat int) (env.Action, error) {
+		bad, closed := false, 0
+		agents := []vec.AgentFactory{nil, func(seed uint64) (env.Agent, error) {
+			d := &die{env.Rand{Word: seed}}
+			return closing{&closed, func(ctx context.Context, s env.State, seat int) (env.Action, error) {
 				if bad {
-					return c.act(ctx, s, seat)
+					return wrong()
 				}
 				return d.Act(ctx, s, seat)
 			}}, nil
-		}
-		bad = false
-		e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: []vec.AgentFactory{nil, factory}})
-		require.NoError(t, e.Sample(actions))
-		require.NoError(t, e.Step(actions, out))
+		}}
+		e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: agents})
+		play(t, 1, e, actions, out)
 		bad = true
 		require.NoError(t, e.Sample(actions))
 		err := e.Step(actions, out)
 		require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
-		require.ErrorContains(t, err, c.says)
+		require.ErrorContains(t, err, says)
 		for _, err := range []error{e.Step(actions, out), e.Sample(actions), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
 			e.Reset(vec.From(1), []bool{true, false, false}, out)} {
 			require.ErrorContains(t, err, "reset all environments to go on")
@@ -241,68 +265,50 @@ func TestAgentsThatFail(t *testing.T) {
 		bad = false
 		require.NoError(t, e.Reset(vec.From(1), nil, out))
 		require.Equal(t, 3, closed, "agents of ended episodes are closed")
-		require.NoError(t, e.Sample(actions))
-		require.NoError(t, e.Step(actions, out))
+		play(t, 1, e, actions, out)
 		require.NoError(t, e.Close())
 		require.Equal(t, 6, closed)
 	}
 }
 
-// A lasting agent is told of new episodes instead of being made anew.
-type lasting struct {
-	die
-	games *int
+// A closing agent counts how often it is closed.
+type closing struct {
+	closed *int
+	acting
 }
 
-func (a *lasting) NewGame(seed uint64) {
-	*a.games++
-	a.rng = env.Rand{Word: seed}
+func (a closing) Close() error {
+	*a.closed++
+	return nil
 }
 
+// An agent with NewGame is told of new episodes instead of being made anew.
 func TestLastingAgents(t *testing.T) {
-	games := 0
-	last := func(seed uint64) (env.Agent, error) {
-		return &lasting{die{env.Rand{Word: seed}}, &games}, nil
-	}
-	c := vec.Config{Envs: 2, Workers: 1, Agents: []vec.AgentFactory{nil, last}}
-	e, out, actions := start(t, toy.Pick, c)
+	var n counts
+	c := vec.Config{Envs: 2, Workers: 1, Agents: []vec.AgentFactory{nil, n.agent}}
+	e, _, _ := start(t, toy.Pick, c)
 	c.Agents = []vec.AgentFactory{nil, newDie}
-	f, other, _ := start(t, toy.Pick, c)
-	for range 100 {
-		require.NoError(t, e.Sample(actions))
-		require.NoError(t, e.Step(actions, out))
-		require.NoError(t, f.Step(actions, other))
-		require.Equal(t, other, out, "kept or made anew, the same game")
-	}
-	require.Greater(t, games, 4)
+	f, _, _ := start(t, toy.Pick, c)
+	require.Equal(t, future(t, f, 100), future(t, e, 100), "kept or made anew, the same game")
+	require.Greater(t, n.games, 4)
 }
 
 // Agents are shown a hidden copy: what comes is not what they see.
 func TestAgentsSeeAHiddenCopy(t *testing.T) {
 	differ, asked := 0, 0
 	var e *vec.Env
-	peek := func(uint64) (env.Agent, error) {
-		n := 0
-		return &scripted{closed: &n, act: func(ctx context.Context, s env.State, seat int) (env.Action, error) {
-			shown := s.(*toy.State)
-			if e != nil {
-				asked++
-				if truth := e.State(0).(*toy.State); truth.Next != shown.Next || truth.Word != shown.Word {
-					differ++
-				}
-			}
-			a := s.Legal(seat, nil)[0]
-			s.Step(env.Alone(seat, a)) // it may play on its copy
-			return a, nil
-		}}, nil
-	}
-	var out *vec.Batch
-	var actions []env.Action
-	e, out, actions = start(t, toy.Pick, vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, peek}})
-	for range 40 {
-		require.NoError(t, e.Sample(actions))
-		require.NoError(t, e.Step(actions, out))
-	}
+	peek := acting(func(_ context.Context, s env.State, seat int) (env.Action, error) {
+		asked++
+		shown, truth := s.(*toy.State), e.State(0).(*toy.State)
+		if truth.Next != shown.Next || truth.Word != shown.Word {
+			differ++
+		}
+		a := s.Legal(seat, nil)[0]
+		s.Step(env.Alone(seat, a)) // it may play on its copy
+		return a, nil
+	})
+	e, _, _ = start(t, toy.Pick, vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, always(peek)}})
+	future(t, e, 40)
 	require.Greater(t, asked, 30)
 	require.Equal(t, asked, differ)
 }
