@@ -1,7 +1,6 @@
 package vec_test
 
 import (
-	"reflect"
 	"slices"
 	"testing"
 
@@ -23,38 +22,6 @@ func moved(e *vec.Env, i int) []vec.Seated {
 		}
 	}
 	return all
-}
-
-// Environments that are resumed elsewhere, in another order and by another number of workers, play on as the
-// first ones do. Restore gives them new agents instead, which choose otherwise.
-func TestResume(t *testing.T) {
-	const n = 6
-	for _, g := range []*env.Game{toy.Pick, toy.Turns} {
-		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
-			c := vec.Config{Envs: n, Autoreset: mode, StepLimit: 7, Workers: 1, Agents: []vec.AgentFactory{nil, newDie}}
-			e, _, _ := start(t, g, c)
-			future(t, e, 3)
-			c.Workers = 3
-			f, _, _ := open(t, g, c)
-			differ := false
-			for range 20 {
-				future(t, e, 2)
-				snaps := positions(t, e)
-				for i, snap := range snaps {
-					require.NoError(t, f.Resume(i, snap, moved(e, i)))
-					require.True(t, f.Live(i))
-				}
-				want := future(t, e, 9)
-				require.Equal(t, want, future(t, f, 9))
-				require.Equal(t, positions(t, e), positions(t, f))
-				for i, snap := range snaps {
-					require.NoError(t, f.Restore(i, snap))
-				}
-				differ = differ || !reflect.DeepEqual(want, future(t, f, 9))
-			}
-			require.True(t, differ, "%s: new agents play otherwise", g.Name)
-		}
-	}
 }
 
 // An agent that has left its seat's mixture plays on to the end of its episode after Resume too.

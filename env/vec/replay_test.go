@@ -70,14 +70,16 @@ func everything(t *testing.T, e *vec.Env) *vec.Batch {
 	return out
 }
 
-// Environments that are resumed elsewhere and replay logs, some at a time, are where the first ones are, without asking
-// agents that have no memory. An agent that has one remembers as if it had been asked: it is.
+// Environments that are resumed elsewhere, by another number of workers, and replay logs, some at a time, are where the
+// first ones are, and play on as they do. Agents that have no memory are not asked. One that has a memory is, so that it
+// remembers what it would have.
 func TestReplay(t *testing.T) {
+	differ := 0
 	var asked atomic.Int64
 	think := always(thinker{&asked})
 	for _, g := range []*env.Game{toy.Pick, toy.Turns, blocking.Game} {
 		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
-			for _, agents := range [][]vec.AgentFactory{nil, {nil, think}, {think}, {nil, newDie}} {
+			for k, agents := range [][]vec.AgentFactory{nil, {nil, think}, {think}, {nil, newDie}} {
 				c := vec.Config{Envs: 5, Autoreset: mode, StepLimit: 9, Workers: 1, Agents: agents}
 				e, _, _ := start(t, g, c)
 				c.Workers = 3
@@ -101,10 +103,21 @@ func TestReplay(t *testing.T) {
 					require.Equal(t, positions(t, e), positions(t, f))
 					require.Equal(t, future(t, e, 9), future(t, f, 9))
 				}
+				if k == 3 {
+					for i, snap := range positions(t, e) {
+						require.NoError(t, f.Restore(i, snap))
+					}
+					logs, out := logged(t, e, 30)
+					if err := f.Replay(logs, out); err != nil {
+						require.ErrorIs(t, err, vec.ErrLog)
+						differ++
+					}
+				}
 			}
 		}
 	}
 	require.NotZero(t, asked.Load())
+	require.Positive(t, differ, "Restore gives them new agents, which choose otherwise")
 }
 
 // rareGame is toy.Pick in which seat 0 moves once, and then the other seat 79 times.
