@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots"
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -31,12 +30,12 @@ func book(t *testing.T, games []*record.Record) string {
 // Both games of a pair begin in the same position of the book, with other pieces to come than in the book's game, and
 // their records replay.
 func TestPairsBeginInABook(t *testing.T) {
-	_, games := played(t, t.Context(), Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 2, Seed: 8})
+	_, games := paired(t, Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 2, Seed: 8})
 	b, err := ReadBook(t.Context(), book(t, games), blockbattle.Game, 2, 0.5)
 	require.NoError(t, err)
 	require.Len(t, b, len(games))
 	m := Match{Players: []Player{named(t, "hand:ply=1"), named(t, "random")}, Units: 6, Seed: 9, Workers: 2, Book: b}
-	_, kept := played(t, t.Context(), m)
+	_, kept := paired(t, m)
 	s, twin := blockbattle.Game.New(2), blockbattle.Game.New(2)
 	for k, rec := range kept {
 		require.NoError(t, record.Check(blockbattle.Game, rec))
@@ -50,18 +49,14 @@ func TestPairsBeginInABook(t *testing.T) {
 	}
 	require.NotEqual(t, kept[0].Start, kept[8].Start, "what is drawn is the pair's own")
 	m.Book = nil
-	_, without := played(t, t.Context(), m)
+	_, without := paired(t, m)
 	require.Empty(t, without[0].Start)
 }
 
 // Pairs that repeat an earlier one move for move, as between programs that play the same in the same position, are no
 // other samples: the interval and the test are those of the games that differ, and the report says how many do not.
 func TestRepeatedPairsCountOnce(t *testing.T) {
-	player := func(text string) Player {
-		f, err := bots.New(blocking.Game, bots.Own(text))
-		require.NoError(t, err)
-		return Player{Name: text, New: f}
-	}
+	player := func(text string) Player { return of(t, blocking.Game, text) }
 	s := blocking.Game.New(2) // it draws its letters, and nothing after that
 	start, err := env.Encode(nil, s)
 	require.NoError(t, err)
@@ -84,7 +79,7 @@ func TestRepeatedPairsCountOnce(t *testing.T) {
 }
 
 func TestBooksAreRefused(t *testing.T) {
-	_, games := played(t, t.Context(), Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 1, Seed: 8})
+	_, games := paired(t, Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 1, Seed: 8})
 	path := book(t, games)
 	for name, c := range map[string]struct {
 		path  string

@@ -16,7 +16,13 @@ import (
 
 func named(t testing.TB, text string) Player {
 	t.Helper()
-	f, err := bots.New(blockbattle.Game, bots.Own(text))
+	return of(t, blockbattle.Game, text)
+}
+
+// of is a player of any game.
+func of(t testing.TB, rules *env.Game, text string) Player {
+	t.Helper()
+	f, err := bots.New(rules, bots.Own(text))
 	require.NoError(t, err)
 	return Player{Name: text, New: f}
 }

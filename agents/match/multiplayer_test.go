@@ -1,7 +1,6 @@
 package match
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,32 +41,4 @@ func TestMultiPlayerOfEqualPlayersIsExactlyEven(t *testing.T) {
 	require.LessOrEqual(t, a.Rank.Low, a.Rank.Value)
 	require.GreaterOrEqual(t, a.Rank.High, a.Rank.Value)
 	require.Equal(t, []int{12, 36}, []int{a.Games, r.Meetings[0].Total()}, "three opponents in every game")
-}
-
-func TestMultiPlayerIsTheSameForAnyWorkers(t *testing.T) {
-	m := Match{Rules: blocking.Game, Players: []Player{firstly("a"), randomly("b")}, Seats: 3, Units: 6, Seed: 2}
-	want, err := m.Play(t.Context())
-	require.NoError(t, err)
-	require.Greater(t, want.Players[0].Rank.Value, want.Players[1].Rank.Value, "the first placement of all is a bad one")
-	games := 0
-	m.Workers, m.Progress = 3, func(n int, _ string) { games = n }
-	got, err := m.Play(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-	require.Equal(t, 18, games)
-}
-
-func TestMultiPlayerStops(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	m := Match{
-		Rules: blocking.Game, Players: []Player{waitAfter(firstly("a"), 0, 10, 9), firstly("b")}, Seats: 3, Units: 100000,
-		Progress: func(int, string) { cancel() },
-	}
-	r, err := m.Play(ctx)
-	require.NoError(t, err)
-	require.Positive(t, r.Units)
-	require.LessOrEqual(t, r.Units, 10)
-	m.Seats = 5
-	_, err = m.Play(t.Context())
-	require.ErrorContains(t, err, "2 to 4 seats: not a game for 5")
 }

@@ -8,10 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
-	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
 	"blockyard/env/wintetris"
 )
 
@@ -22,54 +21,12 @@ func lazy() Player {
 	}}
 }
 
-func dice() Player {
-	return Player{Name: "dice", New: func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }}
-}
-
-func TestSinglePlayerDoesNotDependOnWorkers(t *testing.T) {
-	var want *Report
-	for _, workers := range []int{1, 3} {
-		var recs []*record.Record
-		s := Match{Rules: wintetris.Game, Players: []Player{dice(), lazy()}, Units: 9, Seed: 4, Workers: workers}
-		s.Record = func(r *record.Record) error {
-			recs = append(recs, r)
-			return record.Check(wintetris.Game, r)
-		}
-		got, err := s.Play(context.Background())
-		require.NoError(t, err)
-		require.Len(t, recs, 18)
-		for i, r := range recs {
-			require.Equal(t, recs[i&^1].Seed, r.Seed, "both play the same seeds")
-			require.Equal(t, []string{"dice", "lazy"}[i&1], r.Agents[0])
-		}
-		for k, p := range got.Players {
-			require.Equal(t, 9, p.Games)
-			require.Empty(t, p.Ends)
-			total := 0
-			for i := k; i < len(recs); i += 2 {
-				total += recs[i].Scores[0]
-			}
-			require.Equal(t, total, p.Points.Total)
-		}
-		if want == nil {
-			want = got
-		}
-		require.Equal(t, want, got)
-	}
-}
-
 func TestSinglePlayerInPieces(t *testing.T) {
-	var recs []*record.Record
-	s := Match{Rules: wintetris.Game, Players: []Player{dice()}, Units: 5, Seed: 8, Record: func(r *record.Record) error {
-		recs = append(recs, r)
-		return nil
-	}}
-	_, err := s.Play(context.Background())
-	require.NoError(t, err)
-	s.Units, s.Skip = 2, 3
-	_, err = s.Play(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, recs[3:5], recs[5:])
+	m := Match{Rules: wintetris.Game, Players: []Player{randomly("dice")}, Units: 5, Seed: 8}
+	_, whole := played(t, m)
+	m.Units, m.Skip = 2, 3
+	_, part := played(t, m)
+	require.Equal(t, whole[3:], part)
 }
 
 func TestSinglePlayerStopsGames(t *testing.T) {
@@ -80,13 +37,15 @@ func TestSinglePlayerStopsGames(t *testing.T) {
 	require.Equal(t, []int{2, 2, 6, 0}, []int{p.Games, p.Ends[Limit], p.Turns, p.Points.Total})
 }
 
-func TestSinglePlayerRefuses(t *testing.T) {
+func TestMatchesAreRefused(t *testing.T) {
 	good := Match{Rules: wintetris.Game, Players: []Player{lazy()}, Units: 1}
 	for says, change := range map[string]func(*Match){
-		"not a game for 5":                           func(s *Match) { s.Rules, s.Seats = blockbattle.Game, 5 },
-		"0 pairs, sets or seeds":                     func(s *Match) { s.Units = 0 },
-		"a player is missing":                        func(s *Match) { s.Players = nil },
-		"cap -1, steps 0, skip 0: want none below 0": func(s *Match) { s.Cap = -1 },
+		"blocking has 2 to 4 seats: not a game for 5": func(s *Match) { s.Rules, s.Seats = blocking.Game, 5 },
+		"has 1 to 1 seats: not a game for 2":          func(s *Match) { s.Seats = 2 },
+		"sprt":                                        func(s *Match) { s.SPRT = new(SPRT) },
+		"0 pairs, sets or seeds":                      func(s *Match) { s.Units = 0 },
+		"a player is missing":                         func(s *Match) { s.Players = nil },
+		"cap -1, steps 0, skip 0: want none below 0":  func(s *Match) { s.Cap = -1 },
 	} {
 		s := good
 		change(&s)
@@ -157,7 +116,7 @@ func TestPlayersAloneAreCompared(t *testing.T) {
 // A ladder's games are those of a match, also if a limit stops them, but nothing of their choices is kept.
 func TestAgentsKeepNoRecord(t *testing.T) {
 	for _, steps := range []int{0, 3} {
-		m := Match{Rules: wintetris.Paper10Game, Players: []Player{dice()}, Units: 4, Seed: 3, Steps: steps}
+		m := Match{Rules: wintetris.Paper10Game, Players: []Player{randomly("dice")}, Units: 4, Seed: 3, Steps: steps}
 		var want []Played
 		m.Record = func(r *record.Record) error {
 			p := Played{Number: len(want), Seed: strconv.FormatUint(r.Seed, 10), Seats: []int{0}}

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -12,20 +13,29 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
+	"blockyard/env/wintetris"
 )
 
 // played plays a match and keeps its games.
-func played(t testing.TB, ctx context.Context, m Match) (Meeting, []*record.Record) {
+func played(t testing.TB, m Match) (*Report, []*record.Record) {
 	t.Helper()
 	var kept []*record.Record
-	m.Rules = blockbattle.Game
 	m.Record = func(rec *record.Record) error {
 		kept = append(kept, rec)
-		return nil
+		return record.Check(m.Rules, rec)
 	}
-	res, err := m.Play(ctx)
+	res, err := m.Play(t.Context())
 	require.NoError(t, err)
 	require.Len(t, kept, res.Games)
+	return res, kept
+}
+
+// paired plays a match of pairs of Block Battle.
+func paired(t testing.TB, m Match) (Meeting, []*record.Record) {
+	t.Helper()
+	m.Rules = blockbattle.Game
+	res, kept := played(t, m)
 	require.Equal(t, res.Games, 2*res.Meetings[0].Pairs.N())
 	return res.Meetings[0], kept
 }
@@ -33,51 +43,71 @@ func played(t testing.TB, ctx context.Context, m Match) (Meeting, []*record.Reco
 func TestNullTestIsExactlyEven(t *testing.T) {
 	for _, name := range []string{"first", "hand:ply=1", "terms6:ply=2", "hand:ply=1,time=1h"} {
 		p := named(t, name)
-		res, _ := played(t, context.Background(), Match{Players: []Player{p, p}, Units: 5, Seed: 4, Workers: 2})
+		res, _ := paired(t, Match{Players: []Player{p, p}, Units: 5, Seed: 4, Workers: 2})
 		require.Equal(t, &Pairs{0, 0, 5, 0, 0}, res.Pairs, name)
 		require.Equal(t, res.Wins, res.Losses, name)
 	}
 }
 
-func TestTwoPlayerIsTheSameForAnyNumberOfWorkers(t *testing.T) {
-	m := Match{Players: []Player{named(t, "random"), named(t, "random")}, Units: 60, Seed: 8}
-	var first Meeting
-	var games []*record.Record
-	for i, workers := range []int{1, 2, 7, 200, 0} {
-		m.Workers = workers
-		res, kept := played(t, context.Background(), m)
-		if i == 0 {
-			first, games = res, kept
-			require.NotZero(t, res.Wins)
-			require.NotZero(t, res.Losses)
-		}
-		require.Equal(t, first, res, "%d workers", workers)
-		require.Equal(t, games, kept, "%d workers", workers)
+// Games and results follow from the seed of a match, for any number of workers. The games of a pair, a set or a seed share
+// theirs. The first player has one seat after the other; in a game of one seat, the players take turns.
+func TestMatchIsTheSameForAnyNumberOfWorkers(t *testing.T) {
+	for _, m := range []Match{
+		{Rules: blockbattle.Game, Players: []Player{randomly("a"), randomly("b")}, Units: 30, Seed: 8},
+		{Rules: wintetris.Game, Players: []Player{randomly("a"), lazy()}, Units: 9, Seed: 4},
+		{Rules: blocking.Game, Players: []Player{firstly("a"), randomly("b")}, Seats: 3, Units: 6, Seed: 2},
+	} {
+		t.Run(m.Rules.Name, func(t *testing.T) {
+			told := 0
+			m.Progress = func(n int, _ string) { told = n }
+			m.Workers = 1
+			res, games := played(t, m)
+			for _, m.Workers = range []int{2, 7, 200, 0} {
+				told = 0
+				again, kept := played(t, m)
+				require.Equal(t, res, again, "%d workers", m.Workers)
+				require.Equal(t, games, kept, "%d workers", m.Workers)
+				require.Equal(t, len(games), told)
+			}
+			unit, seeds, points := len(games)/m.Units, map[uint64]bool{}, map[string]int{}
+			for i, rec := range games {
+				require.Equal(t, games[i/unit*unit].Seed, rec.Seed)
+				seeds[rec.Seed] = true
+				who := slices.Repeat([]string{m.Players[1].Name}, len(rec.Agents))
+				if k := i % unit; len(who) == 1 {
+					who[0] = m.Players[k].Name
+				} else {
+					who[k] = m.Players[0].Name
+				}
+				require.Equal(t, who, rec.Agents)
+				points[rec.Agents[0]] += rec.Scores[0]
+			}
+			require.Len(t, seeds, m.Units)
+			for _, p := range res.Players {
+				require.Empty(t, p.Ends)
+				if m.Rules.MaxSeats == 1 {
+					require.Equal(t, []int{m.Units, points[p.Name]}, []int{p.Games, p.Points.Total})
+				}
+			}
+			switch m.Rules {
+			case blockbattle.Game:
+				require.NotZero(t, res.Meetings[0].Wins)
+				require.NotZero(t, res.Meetings[0].Losses)
+				require.NotEqual(t, games[0].Choices[0], games[1].Choices[1], "a random player draws anew in every game")
+			case blocking.Game:
+				require.Greater(t, res.Players[0].Rank.Value, res.Players[1].Rank.Value, "the first placement of all is a bad one")
+			}
+			m.Seed++
+			other, _ := played(t, m)
+			require.NotEqual(t, res, other, "another seed, other games")
+		})
 	}
-	m.Seed++
-	res, _ := played(t, context.Background(), m)
-	require.NotEqual(t, first, res, "another seed, other games")
-}
-
-func TestPairsShareTheSeedAndSwapTheSeats(t *testing.T) {
-	m := Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 4, Seed: 8, Workers: 2}
-	_, kept := played(t, context.Background(), m)
-	seeds := map[uint64]bool{}
-	for i, rec := range kept {
-		require.NoError(t, record.Check(blockbattle.Game, rec))
-		require.Equal(t, kept[i/2*2].Seed, rec.Seed)
-		require.Equal(t, []string{"random", "first"}[i%2], rec.Agents[0])
-		require.Equal(t, []string{"random", "first"}[1-i%2], rec.Agents[1])
-		seeds[rec.Seed] = true
-	}
-	require.Len(t, seeds, 4)
-	require.NotEqual(t, kept[0].Choices[0], kept[1].Choices[1], "a random player draws anew in every game")
 }
 
 func TestOrderOfThePlayersDoesNotMatter(t *testing.T) {
 	a, b := named(t, "hand:ply=1"), named(t, "terms6:ply=1")
-	ab, _ := played(t, context.Background(), Match{Players: []Player{a, b}, Units: 20, Seed: 1, Workers: 2})
-	ba, _ := played(t, context.Background(), Match{Players: []Player{b, a}, Units: 20, Seed: 1, Workers: 2})
+	ab, _ := paired(t, Match{Players: []Player{a, b}, Units: 20, Seed: 1, Workers: 2})
+	ba, _ := paired(t, Match{Players: []Player{b, a}, Units: 20, Seed: 1, Workers: 2})
 	require.Equal(t, ab.Wins, ba.Losses)
 	require.Equal(t, ab.Losses, ba.Wins)
 	for i := range ab.Pairs {
@@ -88,7 +118,7 @@ func TestOrderOfThePlayersDoesNotMatter(t *testing.T) {
 
 func TestSPRTStopsTheMatchAtTheSamePairForAnyWorkers(t *testing.T) {
 	for _, workers := range []int{1, 5} {
-		res, _ := played(t, context.Background(), Match{
+		res, _ := paired(t, Match{
 			Players: []Player{named(t, "random"), named(t, "first")}, Units: 1000, Seed: 2, Workers: workers,
 			SPRT: &SPRT{Elo0: 0, Elo1: 100, Alpha: 0.05, Beta: 0.05},
 		})
@@ -101,28 +131,35 @@ func TestSPRTStopsTheMatchAtTheSamePairForAnyWorkers(t *testing.T) {
 	}
 }
 
-func TestEndOfContextKeepsThePairsPlayed(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	p := named(t, "random")
-	waiting := waitAfter(p, 1, 30, 4)
-	m := Match{Rules: blockbattle.Game, Players: []Player{waiting, waiting}, Units: 1 << 30, Seed: 1, Workers: 3}
-	m.Progress = func(games int, _ string) {
-		if games == 20 {
-			cancel()
+// What was played when the context ends is the beginning of the whole match.
+func TestEndOfContextKeepsTheUnitsPlayed(t *testing.T) {
+	for _, c := range []struct {
+		m     Match
+		p     Player
+		early int // units that end by themselves
+	}{
+		{Match{Rules: blockbattle.Game, Seed: 1}, named(t, "random"), 30},
+		{Match{Rules: blocking.Game, Seats: 3}, firstly("a"), 10},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		m, waiting := c.m, waitAfter(c.p, c.m.Seed, c.early, 9)
+		m.Players, m.Units, m.Workers = []Player{waiting, waiting}, 1<<30, 3
+		m.Progress = func(games int, _ string) {
+			if games >= 20 {
+				cancel()
+			}
 		}
+		res, err := m.Play(ctx)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, res.Games, 20)
+		require.LessOrEqual(t, res.Units, c.early)
+		require.True(t, res.Stopped)
+		res.Stopped = false
+		m.Players, m.Units, m.Progress = []Player{c.p, c.p}, res.Units, nil
+		whole, err := m.Play(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, whole, res)
 	}
-	res, err := m.Play(ctx)
-	require.NoError(t, err)
-	require.GreaterOrEqual(t, res.Games, 20)
-	require.LessOrEqual(t, res.Games, 60)
-
-	require.True(t, res.Stopped)
-	res.Stopped = false
-	m.Players, m.Units, m.Progress = []Player{p, p}, res.Units, nil
-	whole, err := m.Play(context.Background())
-	require.NoError(t, err)
-	require.Equal(t, whole, res, "what was played is the beginning of the whole")
 }
 
 func TestAFailureEndsTheMatch(t *testing.T) {
@@ -144,18 +181,6 @@ func TestAFailureEndsTheMatch(t *testing.T) {
 	m.Record = func(*record.Record) error { return errors.New("disk full") }
 	_, err = m.Play(context.Background())
 	require.EqualError(t, err, "disk full")
-
-	m.Units = 0
-	_, err = m.Play(context.Background())
-	require.ErrorContains(t, err, "0 pairs, sets or seeds")
-	m.Units, m.SPRT = 1, &SPRT{}
-	_, err = m.Play(context.Background())
-	require.ErrorContains(t, err, "sprt")
-	solo := *blockbattle.Game
-	solo.MinSeats, solo.MaxSeats = 1, 1
-	m.Rules, m.Seats = &solo, 2
-	_, err = m.Play(context.Background())
-	require.ErrorContains(t, err, "has 1 to 1 seats: not a game for 2")
 }
 
 // closing is an agent that counts how often it is closed.
