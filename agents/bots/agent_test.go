@@ -1,7 +1,6 @@
 package bots
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -57,8 +56,7 @@ func TestKindsOfAgents(t *testing.T) {
 		{"./learned", "learned", "./learned", "exec:learned", Submission},
 		{dir, compile.Name(dir), dir, "exec:" + compile.Name(dir), Submission},
 	} {
-		a, err := Parse(blockbattle.Game, Own(c.text))
-		require.NoError(t, err, c.text)
+		a := parsed(t, blockbattle.Game, Own(c.text))
 		require.Equal(t, c.name, a.Name, c.text)
 		require.Equal(t, c.spec, a.Spec, c.text)
 		require.Equal(t, c.recorded, a.Recorded(), c.text)
@@ -112,8 +110,7 @@ func TestPathsOfWeights(t *testing.T) {
 			texts = append(texts, `"`+path+`"`)
 		}
 		for _, text := range texts {
-			a, err := Parse(g, Own("hand:weights="+text+",ply=1"))
-			require.NoError(t, err)
+			a := parsed(t, g, Own("hand:weights="+text+",ply=1"))
 			spec, name, _, err := a.Portable()
 			require.NoError(t, err)
 			require.Equal(t, "hand:weights="+name+",ply=1", spec)
@@ -139,11 +136,12 @@ func TestPathsOfWeights(t *testing.T) {
 func TestPortable(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.json")
 	w := blockbattlebot.Tuned
-	w[0] *= 2
+	for k := range w { // the best is the worst
+		w[k] = -w[k]
+	}
 	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
 	g := blockbattle.Game
-	a, err := Parse(g, Own("me=hand:ply=1,weights="+path))
-	require.NoError(t, err)
+	a := parsed(t, g, Own("me=hand:ply=1,weights="+path))
 	spec, name, data, err := a.Portable()
 	require.NoError(t, err)
 	require.Equal(t, "hand:ply=1,weights="+name, spec)
@@ -154,14 +152,14 @@ func TestPortable(t *testing.T) {
 	require.NoError(t, err)
 	here, err := a.Factory()
 	require.NoError(t, err)
+	require.NoError(t, os.Remove(path), "it was read once")
 	require.Equal(t, play(t, g, here, 1), play(t, g, there, 1))
-	a, err = Parse(g, Own("hand:ply=1"))
-	require.NoError(t, err)
+	require.NotEqual(t, play(t, g, here, 1), play(t, g, factory(t, g, "hand:ply=1"), 1))
+	a = parsed(t, g, Own("hand:ply=1"))
 	spec, name, _, err = a.Portable()
 	require.NoError(t, err)
 	require.Equal(t, []string{"hand:ply=1", ""}, []string{spec, name})
-	a, err = Parse(g, Own("exec:cat"))
-	require.NoError(t, err)
+	a = parsed(t, g, Own("exec:cat"))
 	_, _, _, err = a.Portable()
 	require.ErrorIs(t, err, ErrUntrusted)
 }
@@ -180,9 +178,8 @@ func TestWhereAgentsPlay(t *testing.T) {
 		{wintetris.Game, "exec:cat", "want one of random, first, hand", ""},
 		{wintetris.Game, "hand", "", "agents bot cannot play wintetris"},
 	} {
-		a, err := Parse(c.g, Own(c.text))
-		require.NoError(t, err, c.text)
-		_, err = a.Factory()
+		a := parsed(t, c.g, Own(c.text))
+		_, err := a.Factory()
 		_, program := a.Program()
 		for got, want := range map[error]string{err: c.factory, program: c.playIn} {
 			if want == "" {
@@ -192,8 +189,7 @@ func TestWhereAgentsPlay(t *testing.T) {
 			}
 		}
 	}
-	a, err := Parse(blockbattle.PortGame, Own("me=hand:ply=1"))
-	require.NoError(t, err)
+	a := parsed(t, blockbattle.PortGame, Own("me=hand:ply=1"))
 	p, err := a.Program()
 	require.NoError(t, err)
 	require.Equal(t, []string{"bot", "blockbattle:port", "--agent", "hand:ply=1"}, p.Argv[1:])
@@ -205,8 +201,7 @@ func TestProgramsPlay(t *testing.T) {
 	source := "import sys\nfor line in sys.stdin:\n    if line.startswith('action'): print('drop', flush=True)\n"
 	require.NoError(t, os.WriteFile(path, []byte(source), 0o644))
 	for _, text := range []string{"exec:" + dropper, dropper, path, "me=" + path} {
-		a, err := Parse(blockbattle.Game, Own(text))
-		require.NoError(t, err)
+		a := parsed(t, blockbattle.Game, Own(text))
 		forget, err := PrepareAll(t.Context(), a)
 		require.NoError(t, err)
 		f, err := a.Factory()
@@ -220,8 +215,7 @@ func TestProgramsPlay(t *testing.T) {
 		}
 	}
 	require.NoError(t, os.WriteFile(path, []byte("def ("), 0o644))
-	a, err := Parse(blockbattle.Game, Own(path))
-	require.NoError(t, err)
+	a := parsed(t, blockbattle.Game, Own(path))
 	forget, err := PrepareAll(t.Context(), a)
 	defer forget()
 	require.ErrorAs(t, err, new(*compile.Refusal))
@@ -239,8 +233,7 @@ func drops(t *testing.T, f Factory) {
 		if s.(*blockbattle.State).Piece == blockbattle.O {
 			column = 4
 		}
-		got, err := a.Act(context.Background(), s, 1)
-		require.NoError(t, err)
+		got := act(t, a, s, 1)
 		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
 		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
 	}

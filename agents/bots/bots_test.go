@@ -3,8 +3,6 @@ package bots
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"testing"
@@ -12,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
@@ -20,6 +17,54 @@ import (
 	"blockyard/env/blockbattle"
 	"blockyard/env/games"
 )
+
+// lookup returns the game of a name.
+func lookup(t testing.TB, name string) *env.Game {
+	t.Helper()
+	g, err := games.Lookup(name)
+	require.NoError(t, err)
+	return g
+}
+
+// parsed reads text as an agent.
+func parsed(t testing.TB, g *env.Game, text Text) *Agent {
+	t.Helper()
+	a, err := Parse(g, text)
+	require.NoError(t, err, "%s: %v", g.Name, text)
+	return a
+}
+
+// factory is New of a spec of our own.
+func factory(t testing.TB, g *env.Game, spec string) Factory {
+	t.Helper()
+	f, err := New(g, Own(spec))
+	require.NoError(t, err, "%s: %s", g.Name, spec)
+	return f
+}
+
+// agent is what the factory of a spec makes.
+func agent(t testing.TB, g *env.Game, spec string, seed uint64) env.Agent {
+	t.Helper()
+	a, err := factory(t, g, spec)(seed)
+	require.NoError(t, err)
+	return a
+}
+
+// act is the choice of an agent.
+func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
+	t.Helper()
+	got, err := a.Act(context.Background(), s, seat)
+	require.NoError(t, err)
+	return got
+}
+
+// ranker is NewRanker of a spec of our own.
+func ranker(t testing.TB, g *env.Game, spec string) *Ranker {
+	t.Helper()
+	r, err := NewRanker(g, Own(spec))
+	require.NoError(t, err)
+	return r
+}
 
 // play plays a few moves of g with f's agent in seat 0 and returns its choices.
 func play(t testing.TB, g *env.Game, f Factory, seed uint64) []env.Action {
@@ -36,8 +81,7 @@ func play(t testing.TB, g *env.Game, f Factory, seed uint64) []env.Action {
 		}
 		if s.Acting().Has(0) {
 			env.View(view, s, 0, ply)
-			m[0], err = a.Act(context.Background(), view, 0)
-			require.NoError(t, err)
+			m[0] = act(t, a, view, 0)
 			list = append(list, m[0])
 		}
 		require.NoError(t, env.Apply(g, s, m))
@@ -64,32 +108,12 @@ func TestEveryGameHasThePresets(t *testing.T) {
 
 func TestDefaultSearchLooksTwoPliesAhead(t *testing.T) {
 	g := blockbattle.Game
-	choices := func(text string) []env.Action {
-		f, err := New(g, Own(text))
-		require.NoError(t, err)
-		return play(t, g, f, 1)
-	}
+	choices := func(text string) []env.Action { return play(t, g, factory(t, g, text), 1) }
 	require.Equal(t, choices("hand:ply=2"), choices("hand"))
 	require.NotEqual(t, choices("hand:ply=1"), choices("hand"))
 	require.NotEqual(t, choices("hand:ply=3,width=9"), choices("hand"))
 	require.NotEqual(t, choices("hand:ply=4,width=9"), choices("hand"))
 	require.NotEqual(t, choices("terms6"), choices("hand"))
-}
-
-func TestWeightsAreRead(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "upside_down.json")
-	w := blockbattlebot.Tuned
-	for i := range w {
-		w[i] = -w[i]
-	}
-	require.NoError(t, os.WriteFile(path, blockbattlebot.Entry.Baseline.Format(w[:]), 0o600))
-	g := blockbattle.Game
-	tuned, err := New(g, Own("hand:ply=1"))
-	require.NoError(t, err)
-	other, err := New(g, Own("hand:ply=1,weights="+path))
-	require.NoError(t, err)
-	require.NoError(t, os.Remove(path), "read once, when parsed")
-	require.NotEqual(t, play(t, g, tuned, 1), play(t, g, other, 1))
 }
 
 func TestBadTextIsNamed(t *testing.T) {
@@ -159,8 +183,7 @@ func TestTimeLimitEndsTheSearch(t *testing.T) {
 		require.NoError(t, err)
 		a, err := f(1)
 		require.NoError(t, err)
-		_, err = a.Act(context.Background(), g.New(2), 0)
-		require.NoError(t, err)
+		act(t, a, g.New(2), 0)
 		return e.calls
 	}
 	require.Greater(t, calls("ply=3,width=100"), 500)
@@ -169,8 +192,7 @@ func TestTimeLimitEndsTheSearch(t *testing.T) {
 
 func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {
 	g := blockbattle.Game
-	f, err := New(g, Own("hand"))
-	require.NoError(t, err)
+	f := factory(t, g, "hand")
 	want := play(t, g, f, 1)
 	var all sync.WaitGroup
 	got := make([][]env.Action, 8)
@@ -184,11 +206,7 @@ func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {
 }
 
 func TestTheSearchTellsItsValue(t *testing.T) {
-	f, err := New(blockbattle.Game, Own("terms6:ply=1"))
-	require.NoError(t, err)
-	a, err := f(1)
-	require.NoError(t, err)
-	_, err = a.Act(context.Background(), blockbattle.Game.New(2), 0)
-	require.NoError(t, err)
+	a := agent(t, blockbattle.Game, "terms6:ply=1", 1)
+	act(t, a, blockbattle.Game.New(2), 0)
 	require.Less(t, a.(search.Reporter).Value(), float32(-400), "four cells: 40 each and their height")
 }

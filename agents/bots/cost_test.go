@@ -1,7 +1,6 @@
 package bots
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -24,24 +23,23 @@ func TestMemoryIsStated(t *testing.T) {
 			continue
 		}
 		for _, spec := range searching(g) {
-			parsed, err := Parse(g, Foreign(spec, nil))
+			a, err := Parse(g, Foreign(spec, nil))
 			if errors.Is(err, mlp.ErrNotShipped) {
 				continue
 			}
 			require.NoError(t, err)
-			stated := parsed.Memory()
-			parsed = nil
+			stated := a.Memory()
+			a = nil
 			before := live()
-			parsed, err = Parse(g, Foreign(spec, nil))
+			a = parsed(t, g, Foreign(spec, nil))
+			judge, err := a.evaluators.create()
 			require.NoError(t, err)
-			judge, err := parsed.evaluators.create()
+			player, err := searchOf(Of(g)).New(g, judge, a.options)
 			require.NoError(t, err)
-			a, err := searchOf(Of(g)).New(g, judge, parsed.options)
-			require.NoError(t, err)
-			playSome(t, g, a)
+			playSome(t, g, player)
 			taken := live() - before
-			runtime.KeepAlive(parsed)
 			runtime.KeepAlive(a)
+			runtime.KeepAlive(player)
 			want := stated.Spec + stated.Search + stated.Agent
 			t.Logf("%-14s %-22s %8d of %8d bytes", g.Name, spec, taken, want)
 			const noise = 4 << 10 // of the runtime
@@ -79,9 +77,7 @@ func playSome(t *testing.T, g *env.Game, a env.Agent) {
 		for ply := 0; ply < 8 && s.Acting() != 0; ply++ {
 			m := env.NoMoves
 			for set := s.Acting(); set != 0; set = set.Rest() {
-				var err error
-				m[set.First()], err = a.Act(context.Background(), s, set.First())
-				require.NoError(t, err)
+				m[set.First()] = act(t, a, s, set.First())
 			}
 			s.Step(m)
 		}
@@ -105,12 +101,10 @@ func TestMemoryGrowsWithOptions(t *testing.T) {
 		{"dropblox", "hand:width=10000", "hand:time=1s"}, {"blockbattle", "hand:ply=1", "hand:ply=4"},
 		{"tetrisduel", "hand", "learned"},
 	} {
-		g, err := games.Lookup(c.game)
-		require.NoError(t, err)
+		g := lookup(t, c.game)
 		var sum [2]int64
 		for k, spec := range []string{c.small, c.large} {
-			a, err := Parse(g, Foreign(spec, nil))
-			require.NoError(t, err)
+			a := parsed(t, g, Foreign(spec, nil))
 			m := a.Memory()
 			sum[k] = m.Spec + m.Search + m.Agent
 		}

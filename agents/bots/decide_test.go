@@ -54,10 +54,7 @@ func BenchmarkOpponents(b *testing.B) {
 func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
 	b.Helper()
 	list := middles(b, g)
-	f, err := New(g, Own(spec))
-	require.NoError(b, err)
-	a, err := f(1)
-	require.NoError(b, err)
+	a := agent(b, g, spec, 1)
 	s := g.New(g.MinSeats)
 	decide := func(i int) {
 		s.CopyFrom(list[i%len(list)])
@@ -86,8 +83,7 @@ func BenchmarkStep(b *testing.B) {
 
 func benchmarkStep(b *testing.B, g *env.Game, spec string) {
 	b.Helper()
-	f, err := New(g, Own(spec))
-	require.NoError(b, err)
+	f := factory(b, g, spec)
 	e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
 	require.NoError(b, err)
 	defer e.Close()

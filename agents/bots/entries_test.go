@@ -17,7 +17,6 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
-	"blockyard/env/blockbattle"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 )
@@ -35,22 +34,6 @@ func TestEntriesAreThoseOfTheGames(t *testing.T) {
 		require.Len(t, e.Baseline.Weights, len(e.Baseline.Terms), e.Game)
 	}
 	require.Equal(t, want, have)
-}
-
-func TestWeightsSurviveAFile(t *testing.T) {
-	for _, e := range All {
-		b, path := e.Baseline, filepath.Join(t.TempDir(), "w.json")
-		want := append([]float32{-0.5, entry.MaxWeight}, b.Weights[2:]...)
-		require.NoError(t, os.WriteFile(path, b.Format(want), 0o600))
-		got, err := b.Load(path)
-		require.NoError(t, err)
-		require.Equal(t, want, got, e.Game)
-		tuned, err := b.Load("")
-		require.NoError(t, err)
-		require.Equal(t, b.Weights, tuned)
-		tuned[0]++
-		require.NotEqual(t, b.Weights, tuned, "the tuned weights are no one's to change")
-	}
 }
 
 func TestWeightsAreChecked(t *testing.T) {
@@ -75,6 +58,17 @@ func TestWeightsAreChecked(t *testing.T) {
 		}
 		_, err := b.Load(filepath.Join(t.TempDir(), "none.json"))
 		require.ErrorIs(t, err, os.ErrNotExist)
+
+		want, path := append([]float32{-0.5, entry.MaxWeight}, b.Weights[2:]...), filepath.Join(t.TempDir(), "w.json")
+		require.NoError(t, os.WriteFile(path, b.Format(want), 0o600))
+		got, err := b.Load(path)
+		require.NoError(t, err)
+		require.Equal(t, want, got, e.Game)
+		tuned, err := b.Load("")
+		require.NoError(t, err)
+		require.Equal(t, b.Weights, tuned)
+		tuned[0]++
+		require.NotEqual(t, b.Weights, tuned, "the tuned weights are no one's to change")
 	}
 }
 
@@ -95,15 +89,17 @@ func FuzzWeights(f *testing.F) {
 	})
 }
 
-// A shipped network and a named one pass the same checks, for a game and its variants.
+// A shipped network and a named one pass the same checks, for a game and its variants. Of features that differ, the first
+// is named.
 func TestNetsAreChecked(t *testing.T) {
 	for _, g := range games.All {
 		shipping := *Of(g)
 		e, learned := &shipping, *Of(g).Learned
 		e.Learned = &learned
 		names := learned.Features.Names
-		other := append([]string(nil), names...)
+		other := slices.Clone(names)
 		other[3] = "own luck"
+		fewer, order := slices.Delete(slices.Clone(names), 2, 4), append(slices.Clone(names[1:]), names[0])
 		good := mlp.Facts{Game: e.Game, Rules: g.Rules, Features: names}
 		require.Equal(t, good, e.Facts(g, nil))
 		for name, c := range map[string]struct {
@@ -114,7 +110,9 @@ func TestNetsAreChecked(t *testing.T) {
 			"fits":           {good, len(names), 1, ""},
 			"another game":   {mlp.Facts{Game: "chess", Rules: g.Rules, Features: names}, len(names), 1, `game "chess"`},
 			"other rules":    {mlp.Facts{Game: e.Game, Rules: 99, Features: names}, len(names), 1, "rules version 99"},
-			"other features": {mlp.Facts{Game: e.Game, Rules: g.Rules, Features: other}, len(names), 1, `"own luck"`},
+			"other features": {mlp.Facts{Game: e.Game, Rules: g.Rules, Features: other}, len(names), 1, `weights have feature 3 as "own luck"`},
+			"fewer features": {mlp.Facts{Game: e.Game, Rules: g.Rules, Features: fewer}, len(fewer), 1, "weights have feature 2"},
+			"another order":  {mlp.Facts{Game: e.Game, Rules: g.Rules, Features: order}, len(names), 1, "weights have feature 0"},
 			"other shape":    {good, len(names), 2, "outputs"},
 		} {
 			path := filepath.Join(t.TempDir(), "net.safetensors")
@@ -246,21 +244,6 @@ func overFeatures(set *features.Set, net *mlp.Net, after []env.State, seat int) 
 	}
 	net.Forward(rows, len(after), out)
 	return out
-}
-
-// A network over fewer features, or in another order, is refused: the first difference is named.
-func TestNetsOfOtherFeatures(t *testing.T) {
-	e := Of(blockbattle.Game)
-	names := e.Learned.Features.Names
-	fewer := slices.Concat(names[:81], names[107:])
-	path := filepath.Join(t.TempDir(), "old.safetensors")
-	for want, features := range map[string][]string{
-		"weights have feature 81": fewer, "weights have feature 0": slices.Concat(names[1:], names[:1]),
-	} {
-		save(t, path, toybot.RandomNet(t, 1, len(features), 1), mlp.Facts{Game: e.Game, Rules: blockbattle.Game.Rules, Features: features})
-		_, err := e.LoadNet(blockbattle.Game, path)
-		require.ErrorContains(t, err, want)
-	}
 }
 
 func save(t *testing.T, path string, n *mlp.Net, f mlp.Facts) {

@@ -86,12 +86,9 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 			fresh := made(99)
 			require.NoError(t, fresh.RestoreMemory(memory(old)))
 			env.View(view, s, 0, ply)
-			var err error
-			m[0], err = old.Act(context.Background(), view, 0)
-			require.NoError(t, err)
+			m[0] = act(t, old, view, 0)
 			env.View(view, s, 0, ply)
-			a, err := fresh.Act(context.Background(), view, 0)
-			require.NoError(t, err)
+			a := act(t, fresh, view, 0)
 			require.Equal(t, m[0], a, "choice at ply %d", ply)
 			require.Equal(t, memory(old), memory(fresh))
 		}
@@ -104,17 +101,11 @@ func TestMemoryThatCannotBeSaved(t *testing.T) {
 		if o := searchOf(Of(g)).Options; g == wintetris.TickGame || o[len(o)-1] != entry.Time {
 			continue
 		}
-		f, err := New(g, Own("hand:time=5ms"))
-		require.NoError(t, err)
-		a, err := f(1)
-		require.NoError(t, err)
-		_, err = a.(vec.Resumable).AppendMemory(nil)
+		a := agent(t, g, "hand:time=5ms", 1)
+		_, err := a.(vec.Resumable).AppendMemory(nil)
 		require.ErrorContains(t, err, "depend on the clock (time=5ms)")
 	}
-	f, err := New(games.All[0], Own("exec:true"))
-	require.NoError(t, err)
-	a, err := f(1)
-	require.NoError(t, err)
+	a := agent(t, games.All[0], "exec:true", 1)
 	_, ok := a.(vec.Resumable)
 	require.False(t, ok, "what a program keeps is its own")
 }

@@ -1,7 +1,6 @@
 package bots
 
 import (
-	"context"
 	"strings"
 	"testing"
 
@@ -22,12 +21,8 @@ func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
 		s := g.New(g.MinSeats)
 		s.Reset(1)
 		choose := func(text string, seed uint64) env.Action {
-			f, err := New(g, Own(text))
-			require.NoError(t, err)
-			a, err := f(seed)
-			require.NoError(t, err)
-			action, err := a.Act(context.Background(), s, 0)
-			require.NoError(t, err)
+			a := agent(t, g, text, seed)
+			action := act(t, a, s, 0)
 			return action
 		}
 		always := choose(strings.TrimRight(spec, ":,"), 0)
@@ -45,8 +40,7 @@ func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
 // With eps=1 an agent plays as random does, and its random choices follow from the seed.
 func TestEpsFollowsFromTheSeed(t *testing.T) {
 	for _, spec := range []string{"hand:ply=1,eps=1", "hand:ply=1,eps=0.5"} {
-		f, err := New(blockbattle.Game, Own(spec))
-		require.NoError(t, err)
+		f := factory(t, blockbattle.Game, spec)
 		require.Equal(t, play(t, blockbattle.Game, f, 1), play(t, blockbattle.Game, f, 1))
 		require.NotEqual(t, play(t, blockbattle.Game, f, 1), play(t, blockbattle.Game, f, 2))
 	}
