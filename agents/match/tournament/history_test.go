@@ -173,15 +173,15 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 			require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), width)
 		}
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(t, l), ">live<", ">later<", 1)), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(t, l.Dir), ">live<", ">later<", 1)), 0o600))
 	b.Await("document.querySelector('.chip').textContent === 'later'")
 	require.Equal(t, "false", b.Text("mine.hidden"), "it has not loaded again")
 	b.Clean()
 }
 
-func pageOf(t *testing.T, l *League) string {
+func pageOf(t *testing.T, dir string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(l.Dir, PageFile))
+	text, err := os.ReadFile(filepath.Join(dir, PageFile))
 	require.NoError(t, err)
 	return string(text)
 }

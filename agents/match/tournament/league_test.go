@@ -41,14 +41,64 @@ func openLeague(t *testing.T, dir string) *League {
 	return l
 }
 
-// look looks at the folder of a league and waits until all is ready that it has found.
-func look(t *testing.T, l *League) {
+// opened returns a league that has begun to look at its folder.
+func opened(t *testing.T, dir string) *League {
 	t.Helper()
-	agents, err := l.List()
-	require.NoError(t, err)
-	l.look(t.Context(), agents)
-	l.running.Wait()
-	require.NoError(t, l.admit())
+	l := openLeague(t, dir)
+	require.NoError(t, l.open())
+	return l
+}
+
+// look looks at the folder of a league, and waits each time until all is ready that it has found.
+func look(t *testing.T, l *League, times int) {
+	t.Helper()
+	for range times {
+		agents, err := l.List()
+		require.NoError(t, err)
+		l.look(t.Context(), agents)
+		l.running.Wait()
+		require.NoError(t, l.admit())
+	}
+}
+
+// write writes a file of a submission.
+func write(t *testing.T, l *League, name, text string) string {
+	t.Helper()
+	path := filepath.Join(l.Dir, SubmissionsDir, filepath.FromSlash(name))
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// submit writes a file of a submission, and looks until it is known as it is.
+func submit(t *testing.T, l *League, name, text string) {
+	t.Helper()
+	write(t, l, name, text)
+	look(t, l, 2)
+}
+
+// before lets something happen before each entrant is made ready.
+func before(l *League, do func(e *Entrant) error) {
+	ready := l.Ready
+	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+		if err := do(e); err != nil {
+			return err
+		}
+		return ready(ctx, e, all)
+	}
+}
+
+// playTo plays a league until it has so many games.
+func playTo(t *testing.T, l *League, games int) {
+	t.Helper()
+	l.Limit = games
+	l.next = func() []match.Played {
+		if l.over(t.Context()) {
+			return nil
+		}
+		return l.games()
+	}
+	require.NoError(t, l.Tournament.Play(t.Context()))
 }
 
 // here lists the names of those that play.
@@ -59,54 +109,104 @@ func here(l *League) (names []string) {
 	return names
 }
 
-// TestWhoIsInTheFolder: nobody is taken that is still being copied. A version is known by its content, and has a name
-// and a build of its own.
-func TestWhoIsInTheFolder(t *testing.T) {
-	dir := t.TempDir()
-	l := openLeague(t, dir)
-	require.NoError(t, l.open())
+// TestVersions: a version is known by its content, has a name of its own, and keeps the dialect that its test has found.
+// What comes instead of a file with another ending is a version too; what is no part of a bot changes nothing.
+func TestVersions(t *testing.T) {
+	type step struct {
+		files map[string]string // of the folder
+		here  []string
+	}
+	for name, c := range map[string]struct {
+		entrants int
+		steps    []step
+	}{
+		"one is back, one leaves": {4, []step{
+			{map[string]string{"a.py": "1"}, []string{"a"}},
+			{map[string]string{"a.py": "1", "a.c": "123"}, []string{"a", "a (2)"}},
+			{map[string]string{"a.py": "22", "a.c": "123"}, []string{"a (2)", "a v2"}},
+			{map[string]string{"a.py": "333", "a.c": "123"}, []string{"a (2)", "a v3"}},
+			{map[string]string{"a.py": "22", "a.c": "123"}, []string{"a (2)", "a v2"}},
+			{map[string]string{"a.c": "123"}, []string{"a (2)"}},
+		}},
+		"the first is back": {2, []step{
+			{map[string]string{"a.py": "1"}, []string{"a"}},
+			{map[string]string{"a.py": "22"}, []string{"a v2"}},
+			{map[string]string{"a.py": "1"}, []string{"a"}},
+		}},
+		"other endings": {3, []step{
+			{map[string]string{"a.py": "1"}, []string{"a"}},
+			{map[string]string{"a.zip": "2"}, []string{"a v2"}},
+			{map[string]string{"a.tar.gz": "3"}, []string{"a v3"}},
+		}},
+		"no part of a bot": {1, []step{
+			{map[string]string{"a/bot.py": "1"}, []string{"a"}},
+			{map[string]string{"a/bot.py": "1", "a/__pycache__/bot.pyc": "2"}, []string{"a"}},
+			{map[string]string{"a/bot.py": "1", "a/__pycache__/bot.pyc": "2", "__pycache__/a.pyc": "3"}, []string{"a"}},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := opened(t, t.TempDir())
+			before(l, func(e *Entrant) error {
+				if !e.Tested() {
+					e.Dialect = "port"
+				}
+				return nil
+			})
+			was := map[string]string{}
+			for _, s := range c.steps {
+				for name, text := range s.files {
+					if was[name] != text {
+						write(t, l, name, text)
+					}
+				}
+				for name := range was {
+					if s.files[name] == "" {
+						require.NoError(t, os.Remove(filepath.Join(l.Dir, SubmissionsDir, name)))
+					}
+				}
+				was = s.files
+				look(t, l, 3)
+				require.Equal(t, s.here, here(l))
+				for _, k := range l.playing() {
+					require.Equal(t, "port", l.Entrants[k].Dialect)
+				}
+				builds, err := os.ReadDir(filepath.Join(l.Dir, BuildDir))
+				require.NoError(t, err)
+				require.Len(t, builds, len(s.here), "of those that play")
+			}
+			require.Len(t, l.Entrants, c.entrants)
+			require.NoError(t, l.Journal.Close())
+			l = opened(t, l.Dir)
+			look(t, l, 2)
+			require.Equal(t, c.steps[len(c.steps)-1].here, here(l), "by the journal")
+			require.Len(t, l.Entrants, c.entrants)
+		})
+	}
+}
+
+// TestWhoIsBeingCopied: nobody is taken whose files have just come or changed.
+func TestWhoIsBeingCopied(t *testing.T) {
+	l := opened(t, t.TempDir())
 	write(t, l, "a.py", "1")
 	write(t, l, "a.c", "1")
-	look(t, l)
+	look(t, l, 1)
 	require.Empty(t, here(l), "seen once")
 	ended := make(chan struct{})
 	close(ended)
 	l.Until = ended
 	require.Nil(t, l.comes(t.Context()), "it does not wait any more")
 	write(t, l, "a.c", "123")
-	look(t, l)
+	look(t, l, 1)
 	require.Equal(t, []string{"a"}, here(l), "a.c changes")
-	look(t, l)
+	look(t, l, 1)
 	require.Equal(t, []string{"a", "a (2)"}, here(l))
-	for _, text := range []string{"22", "333", "22"} {
-		write(t, l, "a.py", text)
-		look(t, l)
-		look(t, l)
-	}
-	require.Equal(t, []string{"a (2)", "a v2"}, here(l), "the second version is back")
-	require.Len(t, l.Entrants, 4)
-	builds, err := os.ReadDir(filepath.Join(dir, BuildDir))
-	require.NoError(t, err)
-	require.Len(t, builds, 2, "of those that play")
-	require.NoError(t, os.Remove(filepath.Join(dir, SubmissionsDir, "a.py")))
-	look(t, l)
-	require.Equal(t, []string{"a (2)"}, here(l))
-	require.NoError(t, l.Journal.Close())
-
-	l = openLeague(t, dir)
-	require.NoError(t, l.open())
-	look(t, l)
-	look(t, l)
-	require.Equal(t, []string{"a (2)"}, here(l), "by the journal")
-	require.Len(t, l.Entrants, 4)
 }
 
 // TestWhoIsContained: commands are, and do not see who comes after them; agents of this program are not.
 func TestWhoIsContained(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	l := openLeague(t, "league")
-	require.NoError(t, l.open())
+	l := opened(t, "league")
 	require.NoError(t, os.WriteFile("secret", nil, 0o600))
 	texts := []string{"random", "one=exec:cat"}
 	l.List = func() (list []*bots.Agent, err error) {
@@ -120,11 +220,9 @@ func TestWhoIsContained(t *testing.T) {
 	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
 		return e.Prepare(ctx, l.Dir, compile.Default, 0, all)
 	}
-	look(t, l)
-	look(t, l)
+	look(t, l, 2)
 	texts = append(texts, "two=exec:cat ./secret")
-	look(t, l)
-	look(t, l)
+	look(t, l, 2)
 	hides := map[string][]string{"random": nil}
 	for _, e := range l.Entrants {
 		if c, ok := e.Program.Cage.(*cage.Cage); ok {
@@ -139,23 +237,14 @@ func TestWhoIsContained(t *testing.T) {
 // there meets nobody, and the number of games is kept.
 func TestPairsOfALeague(t *testing.T) {
 	dir := t.TempDir()
-	for k := range 3 {
-		require.NoError(t, os.MkdirAll(filepath.Join(dir, SubmissionsDir), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, SubmissionsDir, fmt.Sprintf("%c.py", 'a'+k)), []byte{byte(k)}, 0o600))
-	}
 	for _, games := range []int{3, 9} {
-		l := openLeague(t, dir)
-		require.NoError(t, l.open())
-		look(t, l)
-		look(t, l)
-		l.Limit, l.Played = games, l.Journal.Played
-		l.next = func() []match.Played {
-			if l.over(t.Context()) {
-				return nil
-			}
-			return l.games()
+		l := opened(t, dir)
+		for _, name := range []string{"a.py", "b.py", "c.py"} {
+			write(t, l, name, name)
 		}
-		require.NoError(t, l.Tournament.Play(t.Context()))
+		look(t, l, 2)
+		l.Played = l.Journal.Played
+		playTo(t, l, games)
 		require.Len(t, l.Played, games)
 		for k := 1; k < games; k += 2 {
 			require.Equal(t, l.Played[k-1].Seed, l.Played[k].Seed)
@@ -185,17 +274,17 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	l.Limit, l.Workers = 2, 1
 	played := make(chan struct{})
 	enough := sync.OnceFunc(func() { close(played) })
-	ready, changed := l.Ready, l.Changed
 	l.Here = 4
-	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+	before(l, func(e *Entrant) error {
 		if e.Name == "slow" || e.Name == "bad" {
 			<-played
 		}
 		if e.Name == "bad" {
 			return errors.New("no")
 		}
-		return ready(ctx, e, all)
-	}
+		return nil
+	})
+	changed := l.Changed
 	l.Changed = func(t *Tournament) error {
 		if len(t.Played) == l.Limit {
 			enough()
@@ -232,9 +321,8 @@ func TestRepeatedGamesCountOnce(t *testing.T) {
 	require.Equal(t, []int{2, 2}, []int{r.Games, r.Repeated})
 	require.Equal(t, 2, r.Players[0].Total())
 	require.Contains(t, r.String(), "2 more games repeat one of them")
-	page, err := os.ReadFile(filepath.Join(dir, PageFile))
-	require.NoError(t, err)
-	require.Contains(t, string(page), "repeats game 1, counts once")
+	page := pageOf(t, dir)
+	require.Contains(t, page, "repeats game 1, counts once")
 	require.NoError(t, l.Journal.Close())
 	again := openLeague(t, dir)
 	again.Played = again.Journal.Played
@@ -243,61 +331,17 @@ func TestRepeatedGamesCountOnce(t *testing.T) {
 	require.Equal(t, 2, again.Report().Repeated)
 }
 
-// write writes a submission of a league.
-func write(t *testing.T, l *League, name, text string) string {
-	t.Helper()
-	path := filepath.Join(l.Dir, SubmissionsDir, name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
-}
-
-// TestWhatIsNoPartOfABot changes no version, and is no entrant.
-func TestWhatIsNoPartOfABot(t *testing.T) {
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
-	for _, dir := range []string{"a/__pycache__", "__pycache__"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(l.Dir, SubmissionsDir, filepath.FromSlash(dir)), 0o755))
-	}
-	for k, name := range []string{"a/bot.py", "a/__pycache__/bot.pyc", "__pycache__/a.pyc"} {
-		write(t, l, name, fmt.Sprint(k))
-		for range 3 {
-			look(t, l)
-		}
-	}
-	require.Equal(t, []string{"a"}, here(l))
-	require.Len(t, l.Entrants, 1)
-}
-
-// TestAnotherEnding: an archive that comes instead of a source file is a version of the same entrant.
-func TestAnotherEnding(t *testing.T) {
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
-	before := ""
-	for k, name := range []string{"a.py", "a.zip", "a.tar.gz"} {
-		path := write(t, l, name, fmt.Sprint(k))
-		if before != "" {
-			require.NoError(t, os.Remove(before))
-		}
-		look(t, l)
-		look(t, l)
-		before = path
-	}
-	require.Equal(t, []string{"a v3"}, here(l))
-}
-
 // TestNamesOfAnyBytes: a submission is the same entrant after a restart, whatever bytes are in its name.
 func TestNamesOfAnyBytes(t *testing.T) {
 	dir := t.TempDir()
 	names := []string{strings.Repeat("x", 250) + ".py", "a\x1b[2J\nb.py", "\xff.py"}
 	var first []string
 	for range 2 {
-		l := openLeague(t, dir)
-		require.NoError(t, l.open())
+		l := opened(t, dir)
 		for k, name := range names {
 			write(t, l, name, fmt.Sprint(k))
 		}
-		look(t, l)
-		look(t, l)
+		look(t, l, 2)
 		if first == nil {
 			first = here(l)
 		}
@@ -311,8 +355,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 // TestWhatCannotBeRead is refused, and taken again when its files or their permissions have changed. So is an archive
 // that was copied so slowly that it was read in between.
 func TestWhatCannotBeRead(t *testing.T) {
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
+	l := opened(t, t.TempDir())
 	path := filepath.Join(l.Dir, SubmissionsDir, "a.py")
 	l.List = func() ([]*bots.Agent, error) { return []*bots.Agent{bots.Submitted(blocking.Game, path)}, nil }
 	l.Ready = func(_ context.Context, e *Entrant, _ []*Entrant) error {
@@ -322,24 +365,17 @@ func TestWhatCannotBeRead(t *testing.T) {
 		}
 		return errors.Join(err, os.MkdirAll(e.into, 0o755))
 	}
-	twice := func() {
-		t.Helper()
-		look(t, l)
-		look(t, l)
-	}
-	twice()
+	look(t, l, 2)
 	require.Contains(t, l.Entrants[0].Refused, "cannot be made ready: ")
 	for _, part := range []string{"w", "who"} {
-		write(t, l, "a.py", part)
-		twice()
+		submit(t, l, "a.py", part)
 		require.Contains(t, l.Report().Refused[0].Refused, "not an archive")
 	}
 	require.NoError(t, l.Journal.Close())
 	again := openLeague(t, l.Dir)
 	again.List, again.Ready, l = l.List, l.Ready, again
 	require.NoError(t, l.open())
-	write(t, l, "a.py", "whole")
-	twice()
+	submit(t, l, "a.py", "whole")
 	require.Equal(t, []string{"a"}, here(l), "what was read too early has used up no version")
 	require.Len(t, l.Entrants, 1)
 	require.Empty(t, l.Report().Refused)
@@ -350,42 +386,19 @@ func TestWhatCannotBeRead(t *testing.T) {
 
 // TestReplacedWhileItIsTested: what was tested is not what is there, so that it does not play, and its name is free.
 func TestReplacedWhileItIsTested(t *testing.T) {
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
+	l := opened(t, t.TempDir())
 	write(t, l, "a.py", "1")
-	ready := l.Ready
-	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
-		l.Ready = ready
-		write(t, l, "a.py", "22")
-		return ready(ctx, e, all)
-	}
+	replace := sync.OnceFunc(func() { write(t, l, "a.py", "22") })
+	before(l, func(*Entrant) error {
+		replace()
+		return nil
+	})
 	for range 2 {
-		look(t, l)
+		look(t, l, 1)
 		require.Empty(t, here(l))
 	}
-	look(t, l)
-	look(t, l)
+	look(t, l, 2)
 	require.Equal(t, []string{"a"}, here(l))
-}
-
-// TestDialectOfAVersion: a version that is put back speaks the dialect that its test has found.
-func TestDialectOfAVersion(t *testing.T) {
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
-	ready := l.Ready
-	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
-		if !e.Tested() {
-			e.Dialect = "port"
-		}
-		return ready(ctx, e, all)
-	}
-	for _, text := range []string{"1", "22", "1"} {
-		write(t, l, "a.py", text)
-		look(t, l)
-		look(t, l)
-	}
-	require.Equal(t, []string{"a"}, here(l))
-	require.Equal(t, "port", l.Entrants[0].Dialect)
 }
 
 // TestStoppedWhileItWaits: a league without entrants waits, and is stopped, not over, when it is interrupted.
@@ -394,9 +407,8 @@ func TestStoppedWhileItWaits(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	l.Tell = func(string, ...any) { stop() }
 	require.ErrorIs(t, l.Play(ctx), context.Canceled)
-	page, err := os.ReadFile(filepath.Join(l.Dir, PageFile))
-	require.NoError(t, err)
-	require.Contains(t, string(page), ">stopped<")
+	page := pageOf(t, l.Dir)
+	require.Contains(t, page, ">stopped<")
 
 	l = openLeague(t, t.TempDir())
 	ended := make(chan struct{})
@@ -408,16 +420,14 @@ func TestStoppedWhileItWaits(t *testing.T) {
 
 // TestReplacedBeforeItsTest: who was replaced while it waited for its turn is neither compiled nor tested.
 func TestReplacedBeforeItsTest(t *testing.T) {
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
+	l := opened(t, t.TempDir())
 	l.places <- struct{}{}
 	path := write(t, l, "a.py", "1")
 	var tested []string
-	ready := l.Ready
-	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+	before(l, func(e *Entrant) error {
 		tested = append(tested, e.Name)
-		return ready(ctx, e, all)
-	}
+		return nil
+	})
 	for _, text := range []string{"22", "333"} {
 		for range 2 {
 			l.look(t.Context(), []*bots.Agent{bots.Submitted(blocking.Game, path)})
@@ -427,8 +437,7 @@ func TestReplacedBeforeItsTest(t *testing.T) {
 	<-l.places
 	l.running.Wait()
 	require.Empty(t, tested)
-	look(t, l)
-	look(t, l)
+	look(t, l, 2)
 	require.Equal(t, []string{"a"}, tested)
 	require.Equal(t, tested, here(l))
 }
@@ -444,10 +453,10 @@ func TestCandidateThatCannotBeKept(t *testing.T) {
 	}
 	change("1")
 	ready := l.Ready
-	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+	before(l, func(*Entrant) error {
 		change("22")
-		return ready(ctx, e, all)
-	}
+		return nil
+	})
 	_, err := l.Try(t.Context(), bots.Submitted(blocking.Game, "README.zip"), "best", &match.SPRT{}, 10)
 	require.ErrorContains(t, err, "README.zip is the name of a note")
 	_, err = try()

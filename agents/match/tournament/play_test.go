@@ -25,13 +25,19 @@ func (f fixed) Play(_ context.Context, g *match.Played) (*record.Record, error) 
 	return nil, f.during()
 }
 
-// open returns a tournament of entrants a, b, ... in a folder, which writes its page there.
-func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament {
-	t.Helper()
+// between is a tournament of entrants a, b, ... without a journal.
+func between(c match.Runner, names ...string) *Tournament {
 	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: c}
 	for _, name := range names {
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
 	}
+	return tour
+}
+
+// open returns a tournament of entrants a, b, ... in a folder, which writes its page there.
+func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament {
+	t.Helper()
+	tour := between(c, names...)
 	var err error
 	tour.Journal, err = openJournal(dir, &tour.Config, "", tour.Entrants)
 	require.NoError(t, err)
@@ -43,11 +49,7 @@ func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament
 // TestThePageIsThereFromTheStart: live during the first game, and stopped after an error.
 func TestThePageIsThereFromTheStart(t *testing.T) {
 	dir := t.TempDir()
-	page := func() string {
-		text, err := os.ReadFile(filepath.Join(dir, PageFile))
-		require.NoError(t, err)
-		return string(text)
-	}
+	page := func() string { return pageOf(t, dir) }
 	games, trouble := 0, errors.New("trouble")
 	tour := open(t, dir, fixed{func() error {
 		require.Contains(t, page(), ">live<")
@@ -118,9 +120,8 @@ func TestWithoutAGameEntrantsMayChange(t *testing.T) {
 	require.ErrorContains(t, tour.Play(t.Context()), "0 of 2 entrants passed the test, want at least 2")
 	require.Contains(t, tour.Report().String(), "0 games\n")
 	require.Contains(t, tour.Report().String(), "b: never answers")
-	text, err := os.ReadFile(filepath.Join(dir, PageFile))
-	require.NoError(t, err)
-	require.Contains(t, string(text), "never answers")
+	text := pageOf(t, dir)
+	require.Contains(t, text, "never answers")
 	require.NoError(t, tour.Journal.Close())
 	require.False(t, tested(t, dir))
 	again := open(t, dir, fixed{func() error { return nil }}, "a", "c")
@@ -163,11 +164,8 @@ func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, headFile), []byte("{}"), 0o600))
 		return f.Close()
 	}
-	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: fixed{forge},
-		Changed: func(*Tournament) error { return nil }}
-	for _, name := range []string{"a", "b"} {
-		tour.Entrants = append(tour.Entrants, &Entrant{Name: name, Agent: name})
-	}
+	tour := between(fixed{forge}, "a", "b")
+	tour.Changed = func(*Tournament) error { return nil }
 	var err error
 	tour.Journal, err = OpenJournal(dir)
 	require.NoError(t, err)

@@ -34,8 +34,7 @@ type port struct {
 func openPort(t *testing.T, authors ...string) *port {
 	t.Helper()
 	p := &port{T: t, tokens: map[string]string{}}
-	l := openLeague(t, t.TempDir())
-	require.NoError(t, l.open())
+	l := opened(t, t.TempDir())
 	l.Uploads = true
 	l.Tell = func(format string, a ...any) {
 		p.mu.Lock()
@@ -80,6 +79,14 @@ func (p *port) ask(author, method, path string, body io.Reader, headers ...strin
 	return r.StatusCode, string(text)
 }
 
+// want is ask for an answer with a status.
+func (p *port) want(status int, author, method, path string, body io.Reader, headers ...string) string {
+	p.Helper()
+	got, text := p.ask(author, method, path, body, headers...)
+	require.Equal(p, status, got, "%s of %q: %s", path, author, text)
+	return text
+}
+
 func (p *port) put(author, file, text string) int {
 	p.Helper()
 	status, _ := p.ask(author, "PUT", "/bots/"+file, strings.NewReader(text))
@@ -99,8 +106,7 @@ func (p *port) files() (names []string) {
 
 func (p *port) bots(author string) (all []version) {
 	p.Helper()
-	status, text := p.ask(author, "GET", "/me", nil)
-	require.Equal(p, 200, status, text)
+	text := p.want(200, author, "GET", "/me", nil)
 	var me struct{ Bots []version }
 	require.NoError(p, json.Unmarshal([]byte(text), &me))
 	return me.Bots
@@ -111,17 +117,12 @@ func (p *port) bots(author string) (all []version) {
 func TestUploads(t *testing.T) {
 	p := openPort(t, "ann", "bob")
 	l := p.League
-	ready := l.Ready
-	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
+	before(l, func(e *Entrant) error {
 		if e.Of == "ann-bad" {
 			e.refuse("does not compile", "line 1: <b>")
 		}
-		return ready(ctx, e, all)
-	}
-	twice := func() {
-		look(t, l)
-		look(t, l)
-	}
+		return nil
+	})
 	require.Equal(t, 200, p.put("ann", "Bot.java", "class Bot {}"))
 	require.Equal(t, 200, p.put("ann", "bad.zip", "no archive"))
 	require.Equal(t, []string{"ann-Bot.zip", "ann-bad.zip"}, p.files())
@@ -129,7 +130,7 @@ func TestUploads(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "Bot.java", z.File[0].Name, "its name matters to its language")
 	require.NoError(t, z.Close())
-	twice()
+	look(t, l, 2)
 	require.Equal(t, []string{"ann-Bot"}, here(l))
 	all := p.bots("ann")
 	require.Equal(t, []string{"ann-bad", "is refused", "line 1: <b>"}, []string{all[0].Bot, all[0].State, all[0].Output})
@@ -138,14 +139,12 @@ func TestUploads(t *testing.T) {
 	require.Empty(t, p.bots("bob"))
 
 	require.Equal(t, 200, p.put("ann", "Bot.tar.gz", "an archive"))
-	twice()
+	look(t, l, 2)
 	require.Equal(t, []string{"ann-Bot.tar.gz", "ann-bad.zip"}, p.files())
 	require.Equal(t, []string{"ann-Bot v2"}, here(l))
-	status, _ := p.ask("bob", "DELETE", "/bots/ann-Bot", nil)
-	require.Equal(t, 404, status)
-	status, _ = p.ask("ann", "DELETE", "/bots/ann-Bot", nil)
-	require.Equal(t, 200, status)
-	look(t, l)
+	p.want(404, "bob", "DELETE", "/bots/ann-Bot", nil)
+	p.want(200, "ann", "DELETE", "/bots/ann-Bot", nil)
+	look(t, l, 1)
 	require.Empty(t, here(l))
 	require.Equal(t, "is not there any more", p.bots("ann")[0].State)
 }
@@ -156,25 +155,21 @@ func TestUploadsAreRefused(t *testing.T) {
 	p := openPort(t, "ann", "bob", "cat", "dan")
 	for _, name := range []string{"..%2Fx.zip", "a%2Fb.zip", "..%5Cx.zip", ".zip", "%2E%2E", "x.zip%00.py", "%3Cimg%20src=x%3E.zip", "a%0Ab.zip",
 		"x.exe", "README.md", "x", strings.Repeat("x", 64) + ".zip", "%C3%A4.zip", "a:b.zip", "~.zip"} {
-		status, text := p.ask("ann", "PUT", "/bots/"+name, strings.NewReader("text"))
-		require.Equal(t, 400, status, name)
+		text := p.want(400, "ann", "PUT", "/bots/"+name, strings.NewReader("text"))
 		require.Contains(t, text, "want an archive (such as bot.zip) or a source file", name)
 	}
 	p.tokens["none"], p.tokens["hash"] = "AAAAAAAAAAAAAAAAAAAAAAAAAA", ""
 	for _, who := range []string{"", "none", "hash"} {
 		for _, path := range []string{"PUT /bots/bot.zip", "DELETE /bots/ann-bot", "GET /me", "GET /logs/0001.log"} {
 			method, path, _ := strings.Cut(path, " ")
-			status, text := p.ask(who, method, path, strings.NewReader("text"))
-			require.Equal(t, 401, status, "%s %s", who, path)
+			text := p.want(401, who, method, path, strings.NewReader("text"))
 			require.Contains(t, text, "no author has this token")
 		}
 	}
 	for _, headers := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}} {
-		status, _ := p.ask("ann", "PUT", "/bots/bot.zip", strings.NewReader("text"), headers...)
-		require.Equal(t, 403, status)
+		p.want(403, "ann", "PUT", "/bots/bot.zip", strings.NewReader("text"), headers...)
 	}
-	status, _ := p.ask("ann", "POST", "/bots/bot.zip", strings.NewReader("text"))
-	require.Equal(t, 404, status, "what a form of a page can send")
+	p.want(404, "ann", "POST", "/bots/bot.zip", strings.NewReader("text"))
 	require.Equal(t, 413, p.put("ann", "bot.zip", strings.Repeat("x", 1<<10+1)))
 	require.Equal(t, 413, p.put("ann", "bot.py", strings.Repeat("x", 1<<10+1)))
 	require.Equal(t, 400, p.put("ann", "bot.zip", ""))
@@ -196,16 +191,14 @@ func TestUploadsAreRefused(t *testing.T) {
 	for range 12 {
 		require.Equal(t, 200, p.put("dan", "bot.zip", "text"))
 	}
-	status, text := p.ask("dan", "PUT", "/bots/bot.zip", strings.NewReader("text"))
-	require.Equal(t, 429, status)
+	text := p.want(429, "dan", "PUT", "/bots/bot.zip", strings.NewReader("text"))
 	require.Contains(t, text, "12 uploads per hour: wait ")
 
 	require.NoError(t, RemoveAuthor(p.League.Dir, "bob"))
 	require.Equal(t, 401, p.put("bob", "one.zip", "text"), "at once")
 	subs := filepath.Join(p.League.Dir, SubmissionsDir)
 	require.NoError(t, os.Rename(subs, subs+".away"))
-	status, text = p.ask("cat", "PUT", "/bots/three.zip", strings.NewReader("text"))
-	require.Equal(t, 507, status)
+	text = p.want(507, "cat", "PUT", "/bots/three.zip", strings.NewReader("text"))
 	require.NotContains(t, text, p.League.Dir)
 	require.Contains(t, strings.Join(p.told, "\n"), subs, "the organiser is told")
 }
@@ -247,16 +240,8 @@ func TestLogsAreForTheirAuthors(t *testing.T) {
 	l := p.League
 	require.Equal(t, 200, p.put("ann", "one.zip", "1"))
 	require.Equal(t, 200, p.put("bob", "two.zip", "2"))
-	look(t, l)
-	look(t, l)
-	l.Limit = 2
-	l.next = func() []match.Played {
-		if l.over(t.Context()) {
-			return nil
-		}
-		return l.games()
-	}
-	require.NoError(t, l.Tournament.Play(t.Context()))
+	look(t, l, 2)
+	playTo(t, l, 2)
 	require.NoError(t, os.MkdirAll(filepath.Join(l.Dir, LogsDir), 0o755))
 	seat := l.Played[0].Seats[0]
 	names := map[bool]string{true: l.Entrants[0].Name, false: l.Entrants[1].Name}
@@ -266,27 +251,23 @@ func TestLogsAreForTheirAuthors(t *testing.T) {
 	record := "record {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, LogFile(0)), []byte("note\n"+own["ann-one"]+own["bob-two"]+"secret\n"+record), 0o644))
 	for author, want := range map[string]string{"ann": own["ann-one"] + record, "bob": own["bob-two"] + record} {
-		status, text := p.ask(author, "GET", "/logs/0001.log", nil)
-		require.Equal(t, 200, status)
+		text := p.want(200, author, "GET", "/logs/0001.log", nil)
 		require.Equal(t, want, text)
 	}
 	for path, want := range map[string]int{"0001.log": 403, "0003.log": 404, "0.log": 404, "x": 404, "-1.log": 404, "..%2Fauthors.json": 404} {
-		status, text := p.ask("cat", "GET", "/logs/"+path, nil)
-		require.Equal(t, want, status, text)
+		p.want(want, "cat", "GET", "/logs/"+path, nil)
 	}
 	_, page := p.ask("", "GET", "/", nil)
 	require.NotContains(t, page, `href="logs/`)
 	require.Contains(t, page, `id="author"`)
-	status, _ := p.ask("ann", "GET", "/authors.json", nil)
-	require.Equal(t, 404, status)
+	p.want(404, "ann", "GET", "/authors.json", nil)
 
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, AuthorsFile)))
 	require.NoError(t, l.WritePage(l.Dir))
 	_, page = p.ask("", "GET", "/", nil)
 	require.Contains(t, page, `href="logs/`, "a league without authors has no secrets")
 	require.NotContains(t, page, `id="author"`)
-	status, _ = p.ask("", "GET", "/logs/0001.log", nil)
-	require.Equal(t, 200, status)
+	p.want(200, "", "GET", "/logs/0001.log", nil)
 }
 
 // TestAuthors: a token is kept as its hash, in a file for the owner alone, and a name is in use once.
