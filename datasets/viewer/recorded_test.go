@@ -2,14 +2,8 @@ package viewer
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"blockyard/datasets/record"
-	"blockyard/env"
-	"blockyard/env/dropblox"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,31 +11,14 @@ import (
 // A record of Dropblox is shown as the commands that lead to its resting places: the last
 // frame of a turn has the ghost where the next position has the squares, or rows vanish.
 func TestDropbloxRecord(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	g := dropblox.Game
-	s := g.New(1)
-	s.Reset(7)
-	rec := record.New(g, 7, []string{"random"})
-	for s.Acting() != 0 {
-		legal := s.Legal(0, nil)
-		m := env.Alone(0, legal[rng.IntN(len(legal))])
-		rec.Add(s.Acting(), m)
-		s.Step(m)
-	}
-	rec.End(s)
-	path := filepath.Join(t.TempDir(), "d.jsonl.gz")
-	w, err := record.Create(path)
-	require.NoError(t, err)
-	require.NoError(t, w.Write(rec))
-	require.NoError(t, w.Close())
-
-	c := serve(t, path)
-	d := c.game("d.jsonl.gz:1")
+	const path, id = "../games/dropblox.jsonl", "dropblox.jsonl:1"
+	rec, c := firstOf(t, path), serve(t, path)
+	d := c.game(id)
 	require.Empty(t, d.Replay.Error)
 	require.Len(t, d.Replay.Starts, d.Replay.Turns)
 	var all []Frame
 	for from := 0; from < d.Replay.Frames; from += chunkSize {
-		all = append(all, c.frames("d.jsonl.gz:1", from, chunkSize).Frames...)
+		all = append(all, c.frames(id, from, chunkSize).Frames...)
 	}
 	turns := 0
 	for n, f := range all[:len(all)-1] {

@@ -10,6 +10,7 @@ import (
 	"html"
 	"image/color"
 	"image/png"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,29 +35,37 @@ func firstOf(t testing.TB, path string) *record.Record {
 	return rec
 }
 
-// TestStandalone opens a document of every game in the browser: alone, and in a sandboxed frame as a
+// TestStandalone opens a document of every game in the browser, without a server: alone, and in a sandboxed frame as a
 // notebook shows it.
-func TestRecordPage(t *testing.T) {
+func TestStandalone(t *testing.T) {
 	dir := t.TempDir()
 	b := browse(t, dir)
 	files, err := filepath.Glob("../games/*.jsonl")
 	require.NoError(t, err)
 	require.Len(t, files, 5)
-	for _, file := range files {
+	for _, file := range append(files, "testdata/blocking4.jsonl") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			b.on(t)
 			rec := firstOf(t, file)
 			rec.Agents[0] = `</script><b id="bad">x</b>`
-			doc, err := entryOf(rec, "my game #1").html(context.Background())
+			source := filepath.Join(dir, "my game #1.jsonl")
+			w, err := record.Create(source)
 			require.NoError(t, err)
-			require.Less(t, len(doc), 1<<20)
+			require.NoError(t, w.Write(rec))
+			require.NoError(t, w.Close())
+			var doc strings.Builder
+			shown, err := WriteHTML(t.Context(), &doc, source, -1)
+			require.NoError(t, err)
+			require.Equal(t, 1, shown.Number)
+			require.Less(t, doc.Len(), 1<<20)
 			path := filepath.Join(dir, name+".html")
-			require.NoError(t, os.WriteFile(path, []byte(doc), 0o644))
+			require.NoError(t, os.WriteFile(path, []byte(doc.String()), 0o644))
 			b.Home = "file://" + path
 			b.Visit("")
 			b.Await(painted)
-			require.Equal(t, "my game #1", b.Text("document.querySelector('.where .id').textContent"))
+			require.True(t, strings.HasPrefix(b.Text("document.title"), kindOf(rec.Game).Title), b.Text("document.title"))
+			require.Equal(t, "my game #1.jsonl:1", b.Text("document.querySelector('.where .id').textContent"))
 			require.Equal(t, "null", b.Text("document.querySelector('#bad')"))
 			last := b.Text("document.querySelector('#slider').max")
 			b.counter("0 / " + last)
@@ -76,7 +85,7 @@ func TestRecordPage(t *testing.T) {
 			b.counter("0 / " + last)
 			b.Text("document.querySelector('.brand').click()")
 			b.Await("!document.querySelector('#list').hidden")
-			b.framed(filepath.Join(dir, name+"-framed.html"), doc)
+			b.framed(filepath.Join(dir, name+"-framed.html"), doc.String())
 		})
 	}
 	b.Home = "file://" + dir
@@ -118,7 +127,6 @@ func (b *tab) quietly(holds func() bool) {
 	require.Eventually(b, holds, webtest.Patience, webtest.Patience/1000)
 }
 
-// What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 // TestPageOfARecordHasNoTime: two builds of the documentation site are the same bytes.
 func TestPageOfARecordHasNoTime(t *testing.T) {
 	one, err := entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())
@@ -129,6 +137,17 @@ func TestPageOfARecordHasNoTime(t *testing.T) {
 	require.Equal(t, one, two)
 }
 
+// A file has the games that it has.
+func TestPageOfNoGame(t *testing.T) {
+	for number, want := range map[int]string{2: "has no game 2: it has 1 games", -2: "has no game -2"} {
+		_, err := WriteHTML(t.Context(), io.Discard, "testdata/blocking4.jsonl", number)
+		require.ErrorContains(t, err, want)
+	}
+	_, err := WriteHTML(t.Context(), io.Discard, "testdata/missing.jsonl", 1)
+	require.Error(t, err)
+}
+
+// What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 func TestPageOfBadRecords(t *testing.T) {
 	good := *firstOf(t, "../games/blockbattle.jsonl")
 	replay := func(rec *record.Record) info {
