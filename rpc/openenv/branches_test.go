@@ -39,6 +39,13 @@ func (p *player) must(tool string, arguments map[string]any) map[string]any {
 	return out
 }
 
+// fails is use of a tool that says why it fails.
+func (p *player) fails(tool string, arguments map[string]any, says string) {
+	p.t.Helper()
+	_, failed := p.use(tool, arguments)
+	require.Contains(p.t, failed, says)
+}
+
 // line plays n moves in a branch, "" for none, and returns all results as text, without the names of episodes.
 func (p *player) line(branch string, n int) (all []string) {
 	p.t.Helper()
@@ -68,9 +75,7 @@ func namesOf(result map[string]any) (out []string) {
 func TestBranches(t *testing.T) {
 	for _, g := range games.All {
 		t.Run(g.Name, func(t *testing.T) {
-			w := start(t, g.Name, server.Config{}, nil)
-			p := w.dial(t, "")
-			p.send(`{"type": "reset", "data": {"seed": 5}}`)
+			w, p := begun(t, g.Name, nil)
 			p.line("", 2)
 			p.step("nonsense")
 			equal := namesOf(p.must("fork", map[string]any{"n": 2}))
@@ -86,8 +91,7 @@ func TestBranches(t *testing.T) {
 			}
 			for k, b := range namesOf(first) {
 				require.Equal(t, p.line(b, 4), p.line(namesOf(again)[k], 4), "a seed is a future")
-				status, s := w.ask(t, "GET", "/state?episode_id="+b, "")
-				require.Equal(t, 200, status)
+				s := w.want(t, 200, "GET", "/state?episode_id="+b, "")
 				data, err := json.Marshal(map[string]any{"seed": s["seed"], "moves": s["moves"], "reseeds": s["reseeds"]})
 				require.NoError(t, err)
 				q := w.dial(t, "")
@@ -123,9 +127,7 @@ func (p *player) rewound(turn, n int) []string {
 
 // Futures that are drawn anew are other ones.
 func TestFuturesDiffer(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, nil)
-	p := w.dial(t, "")
-	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	_, p := begun(t, "wintetris", nil)
 	seen := map[string]bool{}
 	for _, b := range namesOf(p.must("fork", map[string]any{"n": 8, "seed": 1})) {
 		seen[fmt.Sprint(p.line(b, 6))] = true
@@ -139,33 +141,27 @@ func TestBranchesAreLimited(t *testing.T) {
 		{Name: "ann", Secret: "a", MaxSessions: 4}, {Name: "bob", Secret: "b"}}}, nil)
 	p, other := w.dial(t, "a"), w.dial(t, "b")
 	p.send(`{"type": "reset", "data": {"seed": 5}}`)
-	_, failed := p.use("fork", map[string]any{"n": 4})
-	require.Contains(t, failed, "max_sessions")
+	p.fails("fork", map[string]any{"n": 4}, "max_sessions")
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 2 }, patience, 1e6, "none of them remains")
 	branches := namesOf(p.must("fork", map[string]any{"n": 2}))
 	token := p.must("save", nil)["state"].(string)
-	_, failed = p.use("save", nil)
-	require.Contains(t, failed, "max_sessions")
+	p.fails("save", nil, "max_sessions")
 	for _, forged := range []string{token[1:], token + "A", "A" + token[1:], "", "mcp:", token} {
 		arguments := map[string]any{"state": forged}
-		_, failed = other.use("restore", arguments)
+		_, failed := other.use("restore", arguments)
 		require.NotEmpty(t, failed, forged)
 		kind, _ := other.send(fmt.Sprintf(`{"type": "reset", "data": {"state": %q, "seed": 1}}`, cmp.Or(forged, "none")))
 		require.Equal(t, "error", kind)
 	}
-	_, failed = other.use("play", map[string]any{"branch": branches[0], "move": "r0 x0"})
-	require.Contains(t, failed, "no episode")
+	other.fails("play", map[string]any{"branch": branches[0], "move": "r0 x0"}, "no episode")
 	for arguments, says := range map[string]string{`{"n": 0}`: "want 1 to 1024", `{"n": 2000}`: "want 1 to 1024",
 		`{"n": 1, "seed": -1}`: "whole number", `{"n": 1, "more": 1}`: `unknown field "more"`} {
 		var a map[string]any
 		require.NoError(t, json.Unmarshal([]byte(arguments), &a))
-		_, failed = p.use("fork", a)
-		require.Contains(t, failed, says)
+		p.fails("fork", a, says)
 	}
-	_, failed = p.use("rewind", map[string]any{"turn": 7})
-	require.Contains(t, failed, "want 0 to 0")
-	_, failed = p.use("release", map[string]any{"branches": []string{"x"}})
-	require.Contains(t, failed, "no episode")
+	p.fails("rewind", map[string]any{"turn": 7}, "want 0 to 0")
+	p.fails("release", map[string]any{"branches": []string{"x"}}, "no episode")
 	nested := namesOf(func() map[string]any {
 		p.must("release", map[string]any{"branches": branches[1:]})
 		return p.must("fork", map[string]any{"n": 1, "branch": branches[0]})
@@ -177,13 +173,10 @@ func TestBranchesAreLimited(t *testing.T) {
 
 // A step may name a branch, and a branch is an episode over HTTP and for a WebSocket of its own.
 func TestBranchesThroughEveryDoor(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, nil)
-	p := w.dial(t, "")
-	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	w, p := begun(t, "wintetris", nil)
 	b := namesOf(p.must("fork", map[string]any{"n": 3}))
 	_, r := p.send(fmt.Sprintf(`{"type": "step", "data": {"move": "r0 x3", "branch": %q}}`, b[0]))
-	status, over := w.ask(t, "POST", "/step", fmt.Sprintf(`{"action": {"move": "r0 x3"}, "episode_id": %q}`, b[1]))
-	require.Equal(t, 200, status)
+	over := w.want(t, 200, "POST", "/step", fmt.Sprintf(`{"action": {"move": "r0 x3"}, "episode_id": %q}`, b[1]))
 	_, socket := w.dialAt(t, "/ws?session_id="+b[2], "").step("r0 x3")
 	for _, other := range []map[string]any{over, socket} {
 		require.Equal(t, r["observation"].(map[string]any)["text"], other["observation"].(map[string]any)["text"])
@@ -224,8 +217,7 @@ func TestChildren(t *testing.T) {
 			some := p.must("children", map[string]any{"moves": moves[:1]})["children"].([]any)
 			require.Len(t, some, 1)
 			require.Nil(t, some[0].(map[string]any)["value"])
-			_, failed := p.use("children", map[string]any{"moves": []string{"nonsense"}})
-			require.Contains(t, failed, "is no move")
+			p.fails("children", map[string]any{"moves": []string{"nonsense"}}, "is no move")
 			fork := namesOf(p.must("fork", map[string]any{"n": 1, "seed": 3}))[0]
 			other := p.must("children", map[string]any{"branch": fork, "moves": moves[:1]})["children"].([]any)
 			require.Equal(t, some, other, "another future, the same children")
@@ -263,17 +255,13 @@ func TestMovesOfAReset(t *testing.T) {
 		`{"moves": "r0"}`:      "moves is a string, want a list",
 		`{"rules": "strange"}`: `rules is "strange", want relabelled`,
 	} {
-		kind, e := p.send(`{"type": "reset", "data": ` + data + `}`)
-		require.Equal(t, "error", kind)
-		require.Contains(t, e["message"], says)
+		p.refused(`{"type": "reset", "data": `+data+`}`, says)
 	}
 }
 
 // Turns take memory of the token.
 func TestTurnsAreAccountedFor(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, nil)
-	p := w.dial(t, "")
-	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	w, p := begun(t, "wintetris", nil)
 	before := w.guests.Counts().Memory
 	for range turnsAhead + 1 {
 		p.step("no")
@@ -334,8 +322,6 @@ func TestInjectedState(t *testing.T) {
 	_, r = q.send(`{"type": "reset", "data": {"seed": 5, "injected_state": null}}`)
 	require.Equal(t, false, r["done"])
 	for data, says := range map[string]string{`"x"`: "is no JSON object", `{"moves": 3}`: "moves is a number"} {
-		kind, e := q.send(`{"type": "reset", "data": {"injected_state": ` + data + `}}`)
-		require.Equal(t, "error", kind)
-		require.Contains(t, e["message"], says)
+		q.refused(`{"type": "reset", "data": {"injected_state": `+data+`}}`, says)
 	}
 }

@@ -52,34 +52,25 @@ func TestTokens(t *testing.T) {
 	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{
 		{Name: "ann", Secret: "a", MaxSessions: 2}, {Name: "bob", Secret: "b"}}}, nil)
 	for _, path := range []string{"/health", "/metadata", "/schema", "/openapi.json"} {
-		status, _ := w.ask(t, "GET", path, "")
-		require.Equal(t, http.StatusOK, status)
+		w.want(t, http.StatusOK, "GET", path, "")
 	}
 	for _, header := range []string{"", "Bearer c", "Basic a", "a"} {
 		for _, path := range []string{"POST /reset", "POST /step", "GET /state", "GET /ws", "POST /mcp"} {
 			method, path, _ := strings.Cut(path, " ")
-			status, e := w.ask(t, method, path, "{}", "Authorization", header)
-			require.Equal(t, http.StatusUnauthorized, status)
-			require.Contains(t, e["detail"], "Authorization: Bearer TOKEN")
+			w.refuses(t, http.StatusUnauthorized, "Authorization: Bearer TOKEN", method, path, "{}", "Authorization", header)
 		}
 	}
 	ann, bob := []string{"Authorization", "Bearer a"}, []string{"Authorization", "bearer b"}
-	status, _ := w.ask(t, "POST", "/reset", `{"episode_id": "e"}`, ann...)
-	require.Equal(t, http.StatusOK, status)
-	status, _ = w.ask(t, "GET", "/state?episode_id=e", "", bob...)
-	require.Equal(t, http.StatusNotFound, status, "episodes belong to a token")
+	w.want(t, http.StatusOK, "POST", "/reset", `{"episode_id": "e"}`, ann...)
+	w.want(t, http.StatusNotFound, "GET", "/state?episode_id=e", "", bob...)
 	p := w.dial(t, "a")
-	kind, _ := p.send(`{"type": "reset"}`)
-	require.Equal(t, "observation", kind)
+	p.plays(`{"type": "reset"}`)
 	kind, e := w.dial(t, "a").receive()
 	require.Equal(t, "error", kind)
 	require.Equal(t, "CAPACITY_REACHED", e["code"])
 	require.Contains(t, e["message"], "max_sessions")
-	status, e = w.ask(t, "POST", "/reset", `{"episode_id": "f"}`, ann...)
-	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, e["detail"], "max_sessions")
-	kind, _ = w.dial(t, "b").send(`{"type": "reset"}`)
-	require.Equal(t, "observation", kind)
+	w.refuses(t, http.StatusServiceUnavailable, "max_sessions", "POST", "/reset", `{"episode_id": "f"}`, ann...)
+	w.dial(t, "b").plays(`{"type": "reset"}`)
 }
 
 // An episode has one WebSocket: another one ends it.
@@ -103,8 +94,7 @@ func TestEpisodesHaveOneSocket(t *testing.T) {
 		require.Error(t, err)
 	}
 	require.NoError(t, ctx.Err(), "the server has closed them")
-	kind, _ := all[sockets-1].send(`{"type": "reset"}`)
-	require.Equal(t, "observation", kind)
+	all[sockets-1].plays(`{"type": "reset"}`)
 }
 
 // A thinker never answers until its game ends.
@@ -150,12 +140,10 @@ func TestFinishedEpisodesMakeRoom(t *testing.T) {
 	require.Equal(t, http.StatusOK, reset("a"))
 	require.Equal(t, http.StatusOK, reset("b"))
 	require.Equal(t, http.StatusServiceUnavailable, reset("c"))
-	status, r := w.ask(t, "POST", "/step", `{"action": {"move": ""}, "episode_id": "a"}`)
-	require.Equal(t, http.StatusOK, status)
+	r := w.want(t, http.StatusOK, "POST", "/step", `{"action": {"move": ""}, "episode_id": "a"}`)
 	require.Equal(t, true, r["done"])
 	require.Equal(t, http.StatusOK, reset("c"))
-	status, _ = w.ask(t, "GET", "/state?episode_id=a", "")
-	require.Equal(t, http.StatusNotFound, status)
+	w.want(t, http.StatusNotFound, "GET", "/state?episode_id=a", "")
 	require.Equal(t, 2, w.guests.Counts().Sessions)
 }
 
@@ -211,8 +199,7 @@ func TestDrain(t *testing.T) {
 	kind, e := w.dial(t, "").receive()
 	require.Equal(t, "error", kind)
 	require.Contains(t, e["message"], "about to end")
-	status, _ := w.ask(t, "POST", "/reset", "")
-	require.Equal(t, http.StatusServiceUnavailable, status)
+	w.want(t, http.StatusServiceUnavailable, "POST", "/reset", "")
 	require.NoError(t, w.Close())
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

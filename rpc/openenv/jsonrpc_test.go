@@ -17,14 +17,21 @@ func (w *world) rpcCall(t *testing.T, method string, params any) map[string]any 
 	t.Helper()
 	b, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params})
 	require.NoError(t, err)
-	status, out := w.ask(t, "POST", "/mcp", string(b))
-	require.Equal(t, http.StatusOK, status)
+	out := w.want(t, http.StatusOK, "POST", "/mcp", string(b))
 	require.EqualValues(t, 7, out["id"])
 	return out
 }
 
-// tool calls a tool and returns its text, and whether it is an error.
-func (w *world) tool(t *testing.T, session, name string, arguments map[string]any) (string, bool) {
+// tool calls a tool that does not fail, and returns its text.
+func (w *world) tool(t *testing.T, session, name string, arguments map[string]any) string {
+	t.Helper()
+	text, failed := w.callTool(t, session, name, arguments)
+	require.False(t, failed, text)
+	return text
+}
+
+// callTool calls a tool and returns its text, and whether it is an error.
+func (w *world) callTool(t *testing.T, session, name string, arguments map[string]any) (string, bool) {
 	t.Helper()
 	out := w.rpcCall(t, "tools/call", map[string]any{"session_id": session, "name": name, "arguments": arguments})
 	require.Nil(t, out["error"], out)
@@ -44,31 +51,29 @@ func TestTools(t *testing.T) {
 	require.Equal(t, []string{"observe", "legal_moves", "play", "rules", "render", "children", "fork",
 		"rewind", "save", "restore", "release"}, names)
 	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
-	rules, _ := w.tool(t, id, "rules", nil)
+	rules := w.tool(t, id, "rules", nil)
 	require.Contains(t, rules, "A move is text such as")
 	require.Contains(t, rules, w.c.Rules)
-	text, _ := w.tool(t, id, "observe", map[string]any{"new_game": true, "seed": 3})
+	text := w.tool(t, id, "observe", map[string]any{"new_game": true, "seed": 3})
 	require.Contains(t, text, "It is your turn.")
 	require.Contains(t, text, "legal moves, such as: ")
-	moves, _ := w.tool(t, id, "legal_moves", nil)
-	text, failed := w.tool(t, id, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
-	require.False(t, failed)
+	moves := w.tool(t, id, "legal_moves", nil)
+	text = w.tool(t, id, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
 	require.Contains(t, text, "round 2")
 	require.Contains(t, text, "Reward: 0.")
-	text, failed = w.tool(t, id, "play", map[string]any{"move": "up"})
-	require.False(t, failed)
+	text = w.tool(t, id, "play", map[string]any{"move": "up"})
 	require.Contains(t, text, `Not played: "up" is no move of blockbattle`)
 	require.Contains(t, text, "Reward: -0.25.")
-	picture, _ := w.tool(t, id, "render", nil)
+	picture := w.tool(t, id, "render", nil)
 	require.Contains(t, picture, "player1     player2\n")
-	again, _ := w.tool(t, id, "observe", nil)
+	again := w.tool(t, id, "observe", nil)
 	require.Contains(t, again, "round 2")
-	other, _ := w.tool(t, "", "render", nil)
+	other := w.tool(t, "", "render", nil)
 	require.Contains(t, other, "round 1", "without a session there is the episode without a name")
 	for name, arguments := range map[string]map[string]any{
 		"play": {}, "observe": {"seed": 3}, "render": {"size": 3}, "legal_moves": {"x": 1},
 	} {
-		text, failed := w.tool(t, id, name, arguments)
+		text, failed := w.callTool(t, id, name, arguments)
 		require.True(t, failed, name)
 		require.NotEmpty(t, text)
 	}
@@ -89,8 +94,7 @@ func TestBadRequests(t *testing.T) {
 		`{"jsonrpc": "2.0", "method": "openenv/session/close"}`:                                          jsonrpc.CodeInvalidParams,
 		`{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "render", "session_id": "none"}}`: rpcServer,
 	} {
-		status, out := w.ask(t, "POST", "/mcp", body)
-		require.Equal(t, http.StatusOK, status)
+		out := w.want(t, http.StatusOK, "POST", "/mcp", body)
 		require.Equal(t, "2.0", out["jsonrpc"])
 		require.Equal(t, code, out["error"].(map[string]any)["code"], body)
 		require.NotEmpty(t, out["error"].(map[string]any)["message"])
@@ -99,9 +103,7 @@ func TestBadRequests(t *testing.T) {
 
 // The tools also work over a WebSocket, on the episode of its session, and on that of a session over HTTP.
 func TestToolsOverWebSocket(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, nil)
-	p := w.dial(t, "")
-	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	w, p := begun(t, "wintetris", nil)
 	kind, out := p.send(`{"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
 		"params": {"name": "observe", "arguments": {}}}}`)
 	require.Equal(t, "mcp", kind)

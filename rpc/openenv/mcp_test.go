@@ -34,8 +34,15 @@ func (w *world) connect(t *testing.T, token string) (*mcp.ClientSession, error) 
 		HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
 }
 
-// call calls a tool and returns its text.
-func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (text string, failed bool) {
+// call calls a tool that does not fail, and returns its text.
+func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) string {
+	t.Helper()
+	text, failed := callAny(t, s, tool, arguments)
+	require.False(t, failed, text)
+	return text
+}
+
+func callAny(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (text string, failed bool) {
 	t.Helper()
 	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
 	require.NoError(t, err)
@@ -57,18 +64,16 @@ func TestMCP(t *testing.T) {
 		require.Equal(t, reads, tool.Annotations.ReadOnlyHint, tool.Name)
 	}
 	for seed, s := range []*mcp.ClientSession{a, b} {
-		text, failed := call(t, s, "observe", map[string]any{"new_game": true, "seed": seed})
-		require.False(t, failed)
+		text := call(t, s, "observe", map[string]any{"new_game": true, "seed": seed})
 		require.Contains(t, text, "round 1")
 	}
-	moves, _ := call(t, a, "legal_moves", nil)
-	text, failed := call(t, a, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
-	require.False(t, failed)
+	moves := call(t, a, "legal_moves", nil)
+	text := call(t, a, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
 	require.Contains(t, text, "round 2")
-	text, failed = call(t, a, "play", map[string]any{})
+	text, failed := callAny(t, a, "play", map[string]any{})
 	require.True(t, failed)
 	require.Contains(t, text, "the arguments have no move")
-	picture, _ := call(t, b, "render", nil)
+	picture := call(t, b, "render", nil)
 	require.Contains(t, picture, "round 1", "b plays its own game")
 	require.Equal(t, 2, w.guests.Counts().Sessions)
 	require.NoError(t, a.Close())
@@ -88,8 +93,7 @@ func TestMCPIsLimited(t *testing.T) {
 	for range 2 {
 		s, err := w.connect(t, "a")
 		require.NoError(t, err)
-		_, failed := call(t, s, "observe", nil)
-		require.False(t, failed)
+		call(t, s, "observe", nil)
 	}
 	_, err = w.connect(t, "a")
 	require.Error(t, err)
@@ -138,8 +142,7 @@ func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 		require.Equal(t, http.StatusNotFound, status, method)
 		require.Contains(t, e["detail"], "no episode")
 	}
-	_, failed := call(t, s, "observe", nil)
-	require.False(t, failed)
+	call(t, s, "observe", nil)
 	require.NoError(t, s.Close())
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
 	_, err = w.connect(t, "a")

@@ -152,16 +152,12 @@ func TestManySessions(t *testing.T) {
 // Over HTTP an episode_id continues an episode. Without one, clients share an episode.
 func TestEpisodesOverHTTP(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, nil)
-	status, e := w.ask(t, "POST", "/step", `{"action": {"move": "r0 x0 y19"}}`)
-	require.Equal(t, http.StatusBadRequest, status)
-	require.Contains(t, e["detail"], "send a reset first")
-	status, state := w.ask(t, "GET", "/state", "")
-	require.Equal(t, http.StatusOK, status)
+	w.refuses(t, http.StatusBadRequest, "send a reset first", "POST", "/step", `{"action": {"move": "r0 x0 y19"}}`)
+	state := w.want(t, http.StatusOK, "GET", "/state", "")
 	require.Nil(t, state["episode_id"])
 	moves := map[string]string{}
 	for _, id := range []string{"a", "b", ""} {
-		status, r := w.ask(t, "POST", "/reset", fmt.Sprintf(`{"seed": 1, "episode_id": %q}`, id))
-		require.Equal(t, http.StatusOK, status)
+		r := w.want(t, http.StatusOK, "POST", "/reset", fmt.Sprintf(`{"seed": 1, "episode_id": %q}`, id))
 		moves[id] = movesOf(r)[0]
 	}
 	for id, steps := range map[string]int{"a": 2, "b": 1, "": 3} {
@@ -178,9 +174,7 @@ func TestEpisodesOverHTTP(t *testing.T) {
 	require.Equal(t, false, r["done"])
 	_, state = w.ask(t, "GET", "/state", "")
 	require.EqualValues(t, 0, state["step_count"], "a reset begins the shared episode again")
-	status, e = w.ask(t, "GET", "/state?episode_id=other", "")
-	require.Equal(t, http.StatusNotFound, status)
-	require.Contains(t, e["detail"], `no episode "other": send a reset`)
+	w.refuses(t, http.StatusNotFound, `no episode "other": send a reset`, "GET", "/state?episode_id=other", "")
 	require.Equal(t, 3, w.guests.Counts().Sessions)
 }
 
@@ -211,13 +205,10 @@ func TestFacts(t *testing.T) {
 	for _, path := range []string{"/health", "/metadata", "/schema", "/state", "/reset", "/step", "/mcp"} {
 		require.Contains(t, api["paths"], path)
 	}
-	status, mcp := w.ask(t, "POST", "/mcp", "{}")
-	require.Equal(t, http.StatusOK, status)
+	mcp := w.want(t, http.StatusOK, "POST", "/mcp", "{}")
 	require.Equal(t, "2.0", mcp["jsonrpc"])
-	status, _ = w.ask(t, "GET", "/reset", "")
-	require.Equal(t, http.StatusMethodNotAllowed, status)
-	status, _ = w.ask(t, "GET", "/other", "")
-	require.Equal(t, http.StatusNotFound, status)
+	w.want(t, http.StatusMethodNotAllowed, "GET", "/reset", "")
+	w.want(t, http.StatusNotFound, "GET", "/other", "")
 }
 
 // Hidden legal moves are in no observation, text or error. The tool that lists them does, and what it lists is played.

@@ -87,6 +87,29 @@ func (w *world) ask(t *testing.T, method, path, body string, headers ...string) 
 	return r.StatusCode, out
 }
 
+// want is ask for an answer with a status, and returns the answer.
+func (w *world) want(t *testing.T, status int, method, path, body string, headers ...string) map[string]any {
+	t.Helper()
+	got, out := w.ask(t, method, path, body, headers...)
+	require.Equal(t, status, got, "%s %s: %v", method, path, out)
+	return out
+}
+
+// refuses is want of an answer that says why a request is refused.
+func (w *world) refuses(t *testing.T, status int, says, method, path, body string, headers ...string) {
+	t.Helper()
+	require.Contains(t, w.want(t, status, method, path, body, headers...)["detail"], says)
+}
+
+// begun starts a server and a session in which an episode has begun.
+func begun(t *testing.T, game string, change func(*Config)) (*world, *player) {
+	t.Helper()
+	w := start(t, game, server.Config{}, change)
+	p := w.dial(t, "")
+	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	return w, p
+}
+
 // A player is a client over a WebSocket.
 type player struct {
 	*websocket.Conn
@@ -119,6 +142,21 @@ func (p *player) send(text string) (string, map[string]any) {
 	defer cancel()
 	require.NoError(p.t, p.Write(ctx, websocket.MessageText, []byte(text)))
 	return p.receive()
+}
+
+// plays sends a message that is answered by an observation.
+func (p *player) plays(text string) {
+	p.t.Helper()
+	kind, r := p.send(text)
+	require.Equal(p.t, "observation", kind, r)
+}
+
+// refused sends a message that is answered by an error.
+func (p *player) refused(text, says string) {
+	p.t.Helper()
+	kind, e := p.send(text)
+	require.Equal(p.t, "error", kind, text)
+	require.Contains(p.t, e["message"], says, text)
 }
 
 // receive returns the type and data of the next message.

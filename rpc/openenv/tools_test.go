@@ -36,16 +36,14 @@ func TestToolsThatAreOff(t *testing.T) {
 		return out
 	}
 	step := func(action string) any {
-		status, out := w.ask(t, "POST", "/step", fmt.Sprintf(`{"action": %s}`, action))
-		require.Equal(t, 200, status, out)
+		out := w.want(t, 200, "POST", "/step", fmt.Sprintf(`{"action": %s}`, action))
 		return out["observation"]
 	}
 	stepOverSocket := func(action string) any {
 		_, out := p.send(fmt.Sprintf(`{"type": "step", "data": %s}`, action))
 		return out["observation"]
 	}
-	status, _ := w.ask(t, "POST", "/reset", `{"seed": 1}`)
-	require.Equal(t, 200, status)
+	w.want(t, 200, "POST", "/reset", `{"seed": 1}`)
 	p.send(`{"type": "reset", "data": {"seed": 1}}`)
 
 	list, err := session.ListTools(t.Context(), nil)
@@ -84,12 +82,8 @@ func TestToolsThatAreOff(t *testing.T) {
 	}
 	_, after := p.send(`{"type": "state"}`)
 	require.Equal(t, before, after)
-	kind, out := p.send(`{"type": "reset", "data": {"state": "mine"}}`)
-	require.Equal(t, "error", kind)
-	require.Contains(t, out["message"], "offers no restore")
-	status, out = w.ask(t, "POST", "/reset", `{"state": "mine"}`)
-	require.Equal(t, 400, status)
-	require.Contains(t, out["detail"], "offers no restore")
+	p.refused(`{"type": "reset", "data": {"state": "mine"}}`, "offers no restore")
+	w.refuses(t, 400, "offers no restore", "POST", "/reset", `{"state": "mine"}`)
 }
 
 // Names that are no tools are refused, and those that are are listed.
