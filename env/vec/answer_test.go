@@ -66,9 +66,8 @@ func chosen(e *vec.Env, rng *rand.Rand, actions []env.Action) {
 	}
 }
 
-// askedTwins calls do with configurations in which agents have seats, and the same in which the caller is asked for
-// them, always or in some episodes.
-func askedTwins(t *testing.T, do func(t *testing.T, g *env.Game, agents, asked vec.Config)) {
+// askedSeats calls do with configurations in which the caller is asked for seats, always or in some episodes.
+func askedSeats(t *testing.T, do func(t *testing.T, g *env.Game, c vec.Config)) {
 	for _, c := range []struct {
 		g      *env.Game
 		seats  int
@@ -80,73 +79,28 @@ func askedTwins(t *testing.T, do func(t *testing.T, g *env.Game, agents, asked v
 		for _, rows := range []vec.RowForm{vec.SeatRows, vec.ActingRows} {
 			for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
 				for _, share := range []float64{0, 1} { // of episodes with an agent beside
-					one := vec.Config{Envs: 5, Seats: c.seats, Rows: rows, Autoreset: mode, StepLimit: 13, Workers: 2,
+					asked := vec.Config{Envs: 5, Seats: c.seats, Rows: rows, Autoreset: mode, StepLimit: 13, Workers: 3,
 						Reward: vec.RewardScore, Mixtures: make([]vec.Mixture, c.seats)}
-					two := one
-					two.Mixtures = make([]vec.Mixture, c.seats)
 					if share > 0 {
-						one.StepLimit, two.StepLimit = 0, 0
-						one.Reward, two.Reward = vec.RewardResult, vec.RewardResult
+						asked.StepLimit, asked.Reward = 0, vec.RewardResult
 					}
 					for _, seat := range c.others {
-						one.Mixtures[seat] = vec.Mixture{{newMiddle, 1, 0}, {newMiddle, 0.01 + share, 1}}
-						two.Mixtures[seat] = vec.Mixture{{nil, 1, 0}, {newMiddle, 0.01 + share, 1}}
+						asked.Mixtures[seat] = vec.Mixture{{nil, 1, 0}, {newMiddle, 0.01 + share, 1}}
 					}
 					name := fmt.Sprintf("%s/%d/%v/%v/%v", c.g.Name, c.others, rows, mode, share)
-					t.Run(name, func(t *testing.T) { do(t, c.g, one, two) })
+					t.Run(name, func(t *testing.T) { do(t, c.g, asked) })
 				}
 			}
 		}
 	}
 }
 
-// A seat that is asked of the caller is played as one whose agent gives the same answers: observations, rewards, flags,
-// final observations, opponents, moves, results and tallies are the same, and so is what a tracer sees. So it is in a
-// stream, whatever environments are sent together.
-func TestAskedSeats(t *testing.T) {
-	askedTwins(t, func(t *testing.T, g *env.Game, agents, asked vec.Config) {
-		e, _, actions := start(t, g, agents)
-		f, _, _ := start(t, g, asked)
-		want, got := everything(t, e), everything(t, f)
-		stream := streamOf(t, f, got)
-		ours, theirs := newNotebook(g, asked.Seats), newNotebook(g, asked.Seats)
-		e.Trace(theirs)
-		f.Trace(ours)
-		require.NoError(t, e.Reset(vec.From(3), nil, want))
-		require.NoError(t, f.Reset(vec.From(3), nil, got))
-		rng, total := rand.New(rand.NewPCG(1, 2)), 0
-		for step := range 150 {
-			total += completed(t, f, actions, got)
-			require.Equal(t, want, got, "step %d", step)
-			chosen(e, rng, actions)
-			require.NoError(t, e.Step(actions, want))
-			if step%4 > 0 {
-				require.NoError(t, f.Step(actions, got))
-				continue
-			}
-			for _, i := range rng.Perm(asked.Envs) {
-				for again := true; again; again = f.Waits(i) {
-					answerAll(t, f, []int{i})
-					require.NoError(t, stream.Send([]uint32{uint32(i)}, actions[i*f.Rows():(i+1)*f.Rows()]))
-					received(t, stream, 1)
-				}
-			}
-		}
-		completed(t, f, actions, got)
-		require.Equal(t, want, got)
-		require.Positive(t, total)
-		require.Equal(t, e.Tallies(), f.Tallies())
-		require.Equal(t, theirs.ended, ours.ended)
-		require.Equal(t, positions(t, e), positions(t, f))
-	})
-}
-
 // A log has the answers: played again from a snapshot, nobody is asked, and all that follows is the same.
 func TestAskedSeatsAreReplayed(t *testing.T) {
-	askedTwins(t, func(t *testing.T, g *env.Game, _, asked vec.Config) {
-		e, out, actions := start(t, g, asked)
+	askedSeats(t, func(t *testing.T, g *env.Game, c vec.Config) {
+		e, out, actions := start(t, g, c)
 		completed(t, e, actions, out)
-		f, _, _ := start(t, g, asked)
+		f, _, _ := start(t, g, c)
 		for i, snap := range positions(t, e) {
 			require.NoError(t, f.Resume(i, snap, moved(e, i)))
 		}
@@ -242,7 +196,7 @@ func TestAnswersRefused(t *testing.T) {
 	require.NoError(t, e.Step(actions, out))
 }
 
-// An environment goes up a rung when it has won enough of its last episodes there, and down when it has won too few.
+// A curriculum is kept by one that is the same, and its places can be set. The twin judges how environments climb.
 func TestCurriculum(t *testing.T) {
 	ladder := make(vec.Mixture, 3)
 	for k := range ladder {
@@ -250,41 +204,12 @@ func TestCurriculum(t *testing.T) {
 	}
 	c := vec.Config{Envs: 40, Mixtures: []vec.Mixture{nil, ladder}, Autoreset: vec.SameStep,
 		Curriculum: &vec.Curriculum{Of: 4, Up: 0.6, Down: 0.4}}
-	e, _, actions := start(t, toy.Pick, c)
-	out := everything(t, e)
-	places, seen := make([]vec.Place, c.Envs), map[int]bool{}
-	for range 400 {
-		play(t, 1, e, actions, out)
-		for i := range places {
-			p := &places[i]
-			if out.Terminated[i] == 1 {
-				result := uint8(1)
-				if r := out.Reward[2*i] - out.Reward[2*i+1]; r != 0 {
-					result = uint8(1 + r/max(r, -r))
-				}
-				if p.Last = append(p.Last, result); len(p.Last) > 4 {
-					p.Last = p.Last[1:]
-				}
-				sum := 0
-				for _, r := range p.Last {
-					sum += int(r)
-				}
-				to := p.Rung
-				if len(p.Last) == 4 && sum >= 5 {
-					to = min(to+1, 2)
-				} else if len(p.Last) == 4 && sum < 4 { // 3.2 of 8
-					to = max(to-1, 0)
-				}
-				if to != p.Rung {
-					*p = vec.Place{Rung: to}
-				}
-			}
-			_, now := e.Curriculum(i)
-			require.Equal(t, p.Rung, now.Rung)
-			require.Equal(t, append([]uint8{}, p.Last...), append([]uint8{}, now.Last...))
-			require.Equal(t, uint16(10+p.Rung), out.Opponent[2*i+1])
-			seen[p.Rung] = true
-		}
+	e, _, _ := start(t, toy.Pick, c)
+	future(t, e, 400)
+	seen := map[int]bool{}
+	for i := range c.Envs {
+		_, at := e.Curriculum(i)
+		seen[at.Rung] = true
 	}
 	require.Len(t, seen, 3)
 	_, was := e.Curriculum(7)

@@ -44,6 +44,8 @@ type twin struct {
 	cut           bool
 	played        []env.Moves // by driven seats
 	illegal       uint64
+	made          []env.Action // by agents in this step
+	place         vec.Place
 	tallies       map[uint16]vec.Tally
 }
 
@@ -69,12 +71,14 @@ func (w *twin) begin() {
 		for _, c := range m {
 			total += c.Weight
 		}
-		k := 0
-		for at := float64(stream(1<<59)>>11) / (1 << 53) * total; at >= m[k].Weight; k++ {
+		k := w.place.Rung
+		for at := float64(stream(1<<59)>>11) / (1 << 53) * total; w.c.Curriculum == nil && at >= m[k].Weight; k++ {
 			at -= m[k].Weight
 		}
 		w.opponents[seat] = m[k].ID
-		w.agents[seat], _ = m[k].Agent(stream(1 << 62))
+		if w.agents[seat] = (middle{}); m[k].Agent != nil { // else the caller is asked
+			w.agents[seat], _ = m[k].Agent(stream(1 << 62))
+		}
 	}
 	w.steps, w.cut, w.seats = 0, false, slices.Repeat([]int{-1}, w.rows)
 	w.play()
@@ -124,12 +128,15 @@ func (w *twin) fill(m env.Moves) env.Moves {
 	for seat, a := range w.agents {
 		if a != nil && w.s.Acting().Has(seat) {
 			m[seat], _ = a.Act(context.Background(), w.s, seat)
+			w.made = append(w.made, m[seat])
 		}
 	}
 	return m
 }
 
 func (w *twin) step(actions []env.Action, out *vec.Batch) {
+	w.made = nil
+	defer func() { w.tell(out.Moves) }()
 	if w.s.Acting() == 0 || w.cut {
 		w.episode++
 		w.begin()
@@ -185,8 +192,53 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 	}
 }
 
+// climb notes the result of the episode, which is over, against the best agent, and goes to another rung if it is time.
+func (w *twin) climb() {
+	c := w.c.Curriculum
+	if c == nil || w.cut {
+		return
+	}
+	own, result := w.s.Result(w.players()[0]), 2
+	for seat, agent := range w.agents {
+		if agent != nil && w.s.Result(seat) >= own {
+			result = min(result, 1)
+		}
+		if agent != nil && w.s.Result(seat) > own {
+			result = 0
+		}
+	}
+	w.place.Last = append(w.place.Last, uint8(result))
+	w.place.Last = w.place.Last[max(0, len(w.place.Last)-c.Of):]
+	sum := 0.0
+	for _, r := range w.place.Last {
+		sum += float64(r)
+	}
+	to := w.place.Rung
+	if share := sum / float64(2*c.Of); len(w.place.Last) == c.Of && share >= c.Up {
+		to = min(to+1, 2)
+	} else if len(w.place.Last) == c.Of && share < c.Down {
+		to = max(to-1, 0)
+	}
+	if to != w.place.Rung {
+		w.place = vec.Place{Rung: to}
+	}
+}
+
+// tell writes the moves that agents made in the last step.
+func (w *twin) tell(slab []uint16) {
+	if slab != nil {
+		row := make([]uint16, vec.MovesLen)
+		row[0] = uint16(len(w.made))
+		for k, a := range w.made[:min(len(w.made), vec.MovesLen-1)] {
+			row[k+1] = uint16(a)
+		}
+		copy(slab[w.at*vec.MovesLen:], row)
+	}
+}
+
 // tally counts the episode, which has ended, for every driven seat and every agent.
 func (w *twin) tally() {
+	w.climb()
 	for seat, agent := range w.agents {
 		if agent == nil {
 			continue
@@ -235,6 +287,9 @@ func (w *twin) write(out *vec.Batch, reward []float32) {
 	w.who(out.Opponent)
 	copy(out.Reward[w.at*w.c.Seats:], reward)
 	copy(out.Score[w.at*w.c.Seats:], w.scores())
+	if out.Moves != nil {
+		clear(out.Moves[w.at*vec.MovesLen : (w.at+1)*vec.MovesLen])
+	}
 	if out.Illegal != nil {
 		clear(out.Illegal[w.at*w.rows : (w.at+1)*w.rows])
 	}
@@ -330,7 +385,7 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 			mixtures[k] = make([]vec.Mixture, g.MinSeats)
 			mixtures[k][k*(g.MinSeats-1)] = vec.Mixture{{newDie, 0.5, 9}, {newLow, 2, 300}, {newDie, 1.5, 2}}
 			if g.MinSeats > 2 {
-				mixtures[k][1] = vec.Mixture{{newLow, 1, 2}, {newDie, 1, 300}}
+				mixtures[k][1] = vec.Mixture{{newLow, 1, 2}, {newDie, 1, 300}, {newMiddle, 1, 9}}
 			}
 		}
 	}
@@ -338,7 +393,7 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 	if g.Potential == nil {
 		shaped = vec.RewardDefault
 	}
-	return map[string]vec.Config{
+	all := map[string]vec.Config{
 		"all driven":        {},
 		"shaped":            {Reward: shaped, StepLimit: 7},
 		"shaped, same step": {Reward: shaped, StepLimit: 8, Autoreset: vec.SameStep, Agents: last},
@@ -354,6 +409,10 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 		"penalty":           {Illegal: vec.Penalty},
 		"penalty, disabled": {Illegal: vec.Penalty, Autoreset: vec.Disabled, StepLimit: 7},
 	}
+	if g.MinSeats > 1 {
+		all["curriculum"] = vec.Config{Mixtures: mixtures[0], Autoreset: vec.SameStep, Curriculum: &vec.Curriculum{Of: 3, Up: 0.6, Down: 0.4}}
+	}
+	return all
 }
 
 // seatCounts returns the fewest and the most seats of a game, and one more than the fewest.
@@ -381,10 +440,27 @@ func TestTwin(t *testing.T) {
 	}
 }
 
+// A seat that is asked of the caller is played as one whose agent gives the same answers.
+func TestTwinOfAskedSeats(t *testing.T) {
+	askedSeats(t, func(t *testing.T, g *env.Game, c vec.Config) { compare(t, g, c, 3) })
+}
+
 // compare plays one game beside twins and returns what driven seats played. The environments are traced.
 func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]env.Moves) {
-	e, got, actions := open(t, g, c)
-	_, want, _ := open(t, g, c)
+	e, _, actions := open(t, g, c)
+	l, err := e.Layout()
+	require.NoError(t, err)
+	var names []string
+	for _, f := range l.Fields {
+		names = append(names, f.Name)
+	}
+	if e.Driven().Len() < c.Seats {
+		names = append(names, "moves")
+	}
+	got, err := e.NewBatch(names...)
+	require.NoError(t, err)
+	want, err := e.NewBatch(names...)
+	require.NoError(t, err)
 	if c.Autoreset != vec.SameStep {
 		require.Nil(t, got.FinalPlanes)
 	}
@@ -402,15 +478,16 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 	tracer, ended := newNotebook(g, c.Seats), 0
 	e.Trace(tracer)
 	require.NoError(t, e.Reset(vec.From(seed), nil, got))
+	asked := completed(t, e, actions, got)
 	require.Equal(t, want, got)
 	require.Len(t, tracer.pages, c.Envs)
-	stream := streamOf(t, e, got)
+	s := streamOf(t, e, got)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for step := range 120 {
 		if c.Autoreset == vec.Disabled {
 			resetEnded(t, e, twins, want, got)
 		} else if step%10 == 9 {
-			ended += streamed(t, e, stream, twins, tracer, want, got)
+			ended += streamed(t, e, s, twins, tracer, want, got)
 			require.Equal(t, want, got, "stream before step %d", step)
 		}
 		require.NoError(t, e.Sample(actions))
@@ -426,6 +503,7 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 		}
 		traced := maps.Clone(tracer.pages)
 		require.NoError(t, e.Step(actions, got))
+		asked += completed(t, e, actions, got)
 		for i, w := range twins {
 			w.step(actions, want)
 			if traced[i] != nil {
@@ -444,14 +522,20 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 		for _, got := range e.TalliesOf(w.at) {
 			require.Equal(t, w.tallies[got.ID], got.Tally)
 		}
+		_, at := e.Curriculum(w.at)
+		require.Equal(t, w.place.Rung, at.Rung)
+		require.Equal(t, string(w.place.Last), string(at.Last))
 	}
 	require.Zero(t, illegal)
+	asks := func(m vec.Mixture) bool { return slices.ContainsFunc(m, func(c vec.Choice) bool { return c.Agent == nil }) }
+	require.Equal(t, slices.ContainsFunc(c.Mixtures, asks), asked > 0)
 	return played
 }
 
 // streamed steps every environment three times, in random subsets, and returns how many traced episodes ended.
 func streamed(t *testing.T, e *vec.Env, s *vec.Stream, twins []*twin, tracer *notebook, want, got *vec.Batch) (ended int) {
 	const steps = 3
+	waited := 0
 	rng := rand.New(rand.NewPCG(1, twins[0].seed))
 	before, _, _ := s.Work()
 	idle, taken, rows := []uint32{0, 1, 2, 3, 4}, make([]int, len(twins)), e.Rows()
@@ -480,6 +564,13 @@ func streamed(t *testing.T, e *vec.Env, s *vec.Stream, twins []*twin, tracer *no
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, len(back), min(least, away))
 		for _, i := range back {
+			again := e.Waits(int(i))
+			answerAll(t, e, []int{int(i)})
+			if again {
+				require.NoError(t, s.Send([]uint32{i}, actions[int(i)*rows:(int(i)+1)*rows]))
+				waited++
+				continue
+			}
 			twins[i].step(actions, want)
 			if traced[i] {
 				ended += int(got.Terminated[i] | got.Truncated[i])
@@ -493,7 +584,7 @@ func streamed(t *testing.T, e *vec.Env, s *vec.Stream, twins []*twin, tracer *no
 	away, done := s.InFlight()
 	require.Zero(t, away+done)
 	after, busy, workers := s.Work()
-	require.EqualValues(t, steps*len(twins), after-before)
+	require.EqualValues(t, steps*len(twins)+waited, after-before)
 	require.Positive(t, busy)
 	require.Equal(t, 3, workers)
 	return ended
