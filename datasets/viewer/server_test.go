@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -258,58 +259,56 @@ func TestRefusals(t *testing.T) {
 
 // What cannot be read is in the list and says why; the rest is not touched by it.
 func TestMalformed(t *testing.T) {
-	dir := t.TempDir()
+	dir, history := t.TempDir(), historyTexts(t)
 	good, err := os.ReadFile("../games/blocking.jsonl")
 	require.NoError(t, err)
 	text := strings.TrimSpace(string(good))
-	put := func(name, text string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
-	}
-	put("good.jsonl", text+"\n")
-	put("half.jsonl", text+"\n"+text[:100])
-	put("json.jsonl", text+"\n{oops\n"+text+"\n")
-	put("empty.jsonl", "")
-	put("packed.jsonl", "\x1f\x8b nothing")
-	put("head.jsonl", `{"game":"blocking","seats":9}`+"\n")
-	put("chess.jsonl", strings.Replace(text, `"blocking"`, `"chess"`, 1)+"\n")
-	put("rules.jsonl", strings.Replace(text, `"rules":1`, `"rules":99`, 1)+"\n")
-	put("illegal.jsonl", strings.Replace(text, `"choices":[9525,9645`, `"choices":[9525,0`, 1)+"\n")
-	put("scores.jsonl", strings.Replace(text, `"scores":[60,63]`, `"scores":[1,2]`, 1)+"\n")
-	put("0_7/state0", "{}")
-	put("0_8/state0", historyTexts(t)["state0"])
-	put("0_8/move0", "[1,2")
-	put("0_8/state1", historyTexts(t)["state1"])
-	put("0_9/state0", `{"state":"playing","score":3,"bitmap":[],"preview":[],"block":{}}`)
-	old := time.Now().Add(-time.Hour)
-	for _, name := range []string{"0_7", "0_8", "0_9"} {
-		require.NoError(t, os.Chtimes(filepath.Join(dir, name), old, old))
-	}
-	c := serve(t, dir)
-	says := map[string]string{}
-	for _, g := range c.list("").Games {
-		says[g.ID] = g.Error
-		if g.Error == "" {
-			var d details
-			var e struct{ Error string }
-			if c.get("/api/game?id="+url.QueryEscape(g.ID), &d) != 200 {
-				c.get("/api/game?id="+url.QueryEscape(g.ID), &e)
-				says[g.ID] = e.Error
-			} else {
-				says[g.ID] = d.Replay.Error
-			}
+	changed := func(old, new string) string { return strings.Replace(text, old, new, 1) + "\n" }
+	want := map[string]string{}
+	for _, c := range []struct{ file, text, id, says string }{
+		{"good.jsonl", text + "\n", "good.jsonl:1", ""},
+		{"half.jsonl", text + "\n" + text[:100], "half.jsonl:1", ""},
+		{"json.jsonl", text + "\n{oops\n" + text + "\n", "json.jsonl:1", ""},
+		{"json.jsonl", text + "\n{oops\n" + text + "\n", "json.jsonl:2", "json.jsonl:2: invalid character"},
+		{"empty.jsonl", "", "", ""},
+		{"packed.jsonl", "\x1f\x8b nothing", "packed.jsonl:1", "gzip: invalid"},
+		{"head.jsonl", `{"game":"blocking","seats":9}` + "\n", "head.jsonl:1", "head.jsonl:1: invalid record"},
+		{"chess.jsonl", changed(`"blocking"`, `"chess"`), "chess.jsonl:1", `no game "chess"`},
+		{"rules.jsonl", changed(`"rules":1`, `"rules":99`), "rules.jsonl:1", "version 99 of the rules"},
+		{"illegal.jsonl", changed(`"choices":[9525,9645`, `"choices":[9525,0`), "illegal.jsonl:1", "illegal"},
+		{"scores.jsonl", changed(`"scores":[60,63]`, `"scores":[1,2]`), "scores.jsonl:1", "scores [60 63], recorded [1 2]"},
+		{"0_7/state0", "{}", "0_7", "0_7/state0"},
+		{"0_8/state0", history["state0"], "", ""},
+		{"0_8/move0", "[1,2", "0_8", "0_8/move0"},
+		{"0_8/state1", history["state1"], "", ""},
+		{"0_9/state0", `{"state":"playing","score":3,"bitmap":[],"preview":[],"block":{}}`, "0_9", "0_9/state0"},
+	} {
+		path := filepath.Join(dir, c.file)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o644))
+		if filepath.Dir(path) != dir {
+			aged(t, filepath.Dir(path), time.Hour)
+		}
+		if c.id != "" {
+			want[c.id] = c.says
 		}
 	}
-	for id, want := range map[string]string{
-		"json.jsonl:2": "json.jsonl:2: invalid character", "packed.jsonl:1": "gzip: invalid",
-		"head.jsonl:1": "head.jsonl:1: invalid record", "chess.jsonl:1": `no game "chess"`,
-		"rules.jsonl:1": "version 99 of the rules", "illegal.jsonl:1": "illegal",
-		"scores.jsonl:1": "scores [60 63], recorded [1 2]",
-		"0_7":            "0_7/state0", "0_8": "0_8/move0", "0_9": "0_9/state0",
-	} {
-		require.Contains(t, says[id], want, id)
-		delete(says, id)
+	c := serve(t, dir)
+	for _, g := range c.list("").Games {
+		says := g.Error
+		if says == "" {
+			var d struct {
+				Error  string
+				Replay info
+			}
+			c.get("/api/game?id="+url.QueryEscape(g.ID), &d)
+			says = cmp.Or(d.Error, d.Replay.Error)
+		}
+		require.Contains(t, want, g.ID)
+		require.Contains(t, says, want[g.ID], g.ID)
+		require.Equal(t, want[g.ID] == "", says == "", g.ID)
+		delete(want, g.ID)
 	}
-	require.Equal(t, map[string]string{"good.jsonl:1": "", "half.jsonl:1": "", "json.jsonl:1": ""}, says)
+	require.Empty(t, want)
 	require.Equal(t, 2, c.game("illegal.jsonl:1").Replay.Frames, "as far as it holds")
 }
