@@ -58,12 +58,14 @@ func loggedWith(t *testing.T, e *vec.Env, n int, choose func(step, row int, lega
 
 // everything returns a batch with every slab.
 func everything(t *testing.T, e *vec.Env) *vec.Batch {
-	names := []string{"planes", "globals", "legal", "seat", "reward", "terminated", "truncated", "score"}
-	if e.Driven().Len() < e.Config().Seats {
-		names = append(names, "opponent", "moves")
+	l, err := e.Layout()
+	require.NoError(t, err)
+	var names []string
+	for _, f := range l.Fields {
+		names = append(names, f.Name)
 	}
-	if e.Config().Autoreset == vec.SameStep {
-		names = append(names, "final_planes", "final_globals", "final_legal", "final_seat")
+	if e.Driven().Len() < e.Config().Seats {
+		names = append(names, "moves")
 	}
 	out, err := e.NewBatch(names...)
 	require.NoError(t, err)
@@ -96,6 +98,7 @@ func TestReplay(t *testing.T) {
 					copy(out.FinalGlobals, last.FinalGlobals)
 					copy(out.FinalLegal, last.FinalLegal)
 					copy(out.FinalSeat, last.FinalSeat)
+					copy(out.FinalOpponent, last.FinalOpponent)
 					require.NoError(t, f.Replay(logs[2:], out))
 					require.NoError(t, f.Replay(logs[:2], out))
 					require.Equal(t, last, out)

@@ -445,77 +445,61 @@ func TestTwinOfAskedSeats(t *testing.T) {
 	askedSeats(t, func(t *testing.T, g *env.Game, c vec.Config) { compare(t, g, c, 3) })
 }
 
-// compare plays one game beside twins and returns what driven seats played. The environments are traced.
+// A trial is a few environments beside their twins. They are traced, and asked seats are answered.
+type trial struct {
+	*testing.T
+	e            *vec.Env
+	stream       *vec.Stream // nil under Disabled: all environments are reset together
+	twins        []*twin
+	got, want    *vec.Batch
+	actions      []env.Action
+	tracer       *notebook
+	ended, asked int // episodes that were traced, and answers
+}
+
+// compare plays one game beside twins and returns what driven seats played.
 func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]env.Moves) {
 	e, _, actions := open(t, g, c)
-	l, err := e.Layout()
-	require.NoError(t, err)
-	var names []string
-	for _, f := range l.Fields {
-		names = append(names, f.Name)
-	}
-	if e.Driven().Len() < c.Seats {
-		names = append(names, "moves")
-	}
-	got, err := e.NewBatch(names...)
-	require.NoError(t, err)
-	want, err := e.NewBatch(names...)
-	require.NoError(t, err)
-	if c.Autoreset != vec.SameStep {
-		require.Nil(t, got.FinalPlanes)
-	}
+	tr := &trial{T: t, e: e, got: everything(t, e), want: everything(t, e), actions: actions, tracer: newNotebook(g, c.Seats)}
+	require.Equal(t, c.Autoreset == vec.SameStep, tr.got.FinalPlanes != nil)
 	require.LessOrEqual(t, e.Rows(), c.Seats)
 	if c.Rows == vec.ActingRows {
 		require.LessOrEqual(t, e.Rows(), g.Rows)
 	}
-	c.Mixtures, c.Reward = e.Config().Mixtures, e.Config().Reward
-	twins := make([]*twin, c.Envs)
-	for i := range twins {
-		twins[i] = &twin{g: g, c: c, at: i, rows: e.Rows(), tallies: map[uint16]vec.Tally{}}
-		twins[i].reset(seed + uint64(i))
-		twins[i].write(want, make([]float32, c.Seats))
+	if c.Autoreset != vec.Disabled {
+		tr.stream = streamOf(t, e, tr.got)
 	}
-	tracer, ended := newNotebook(g, c.Seats), 0
-	e.Trace(tracer)
-	require.NoError(t, e.Reset(vec.From(seed), nil, got))
-	asked := completed(t, e, actions, got)
-	require.Equal(t, want, got)
-	require.Len(t, tracer.pages, c.Envs)
-	s := streamOf(t, e, got)
+	c.Mixtures, c.Reward = e.Config().Mixtures, e.Config().Reward
+	for i := range c.Envs {
+		w := &twin{g: g, c: c, at: i, rows: e.Rows(), tallies: map[uint16]vec.Tally{}}
+		w.reset(seed + uint64(i))
+		w.write(tr.want, make([]float32, c.Seats))
+		tr.twins = append(tr.twins, w)
+	}
+	e.Trace(tr.tracer)
+	require.NoError(t, e.Reset(vec.From(seed), nil, tr.got))
+	tr.asked = completed(t, e, actions, tr.got)
+	require.Equal(t, tr.want, tr.got)
+	require.Len(t, tr.tracer.pages, c.Envs)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for step := range 120 {
-		if c.Autoreset == vec.Disabled {
-			resetEnded(t, e, twins, want, got)
+		if tr.stream == nil {
+			tr.resetEnded()
 		} else if step%10 == 9 {
-			ended += streamed(t, e, s, twins, tracer, want, got)
-			require.Equal(t, want, got, "stream before step %d", step)
+			tr.streamed(rng)
+			require.Equal(t, tr.want, tr.got, "stream before step %d", step)
 		}
-		require.NoError(t, e.Sample(actions))
-		i, seat, illegal := rng.IntN(c.Envs), uint8(rng.IntN(c.Seats)), env.Action(rng.IntN(1<<16))
-		if r := slices.Index(want.Seat[i*e.Rows():(i+1)*e.Rows()], seat); r >= 0 && c.Illegal == vec.Penalty {
-			actions[i*e.Rows()+r] = illegal
-		}
-		for row, seat := range want.Seat {
-			if seat == vec.NoSeat {
-				require.Zero(t, actions[row])
-				actions[row] = illegal
-			}
-		}
-		traced := maps.Clone(tracer.pages)
-		require.NoError(t, e.Step(actions, got))
-		asked += completed(t, e, actions, got)
-		for i, w := range twins {
-			w.step(actions, want)
-			if traced[i] != nil {
-				ended += int(got.Terminated[i] | got.Truncated[i])
-			}
-		}
-		require.Equal(t, want, got, "step %d", step)
+		tr.step(rng)
+		require.Equal(t, tr.want, tr.got, "step %d", step)
 	}
-	require.Empty(t, tracer.wrong)
-	require.Equal(t, ended, tracer.ended)
+	require.Empty(t, tr.tracer.wrong)
+	require.Equal(t, tr.ended, tr.tracer.ended)
+	asks := func(m vec.Mixture) bool {
+		return slices.ContainsFunc(m, func(c vec.Choice) bool { return c.Agent == nil })
+	}
+	require.Equal(t, slices.ContainsFunc(c.Mixtures, asks), tr.asked > 0)
 	illegal, _ := e.Counted()
-	for _, w := range twins {
+	for _, w := range tr.twins {
 		played = append(played, w.played)
 		illegal -= w.illegal
 		require.Len(t, e.TalliesOf(w.at), len(w.tallies))
@@ -527,84 +511,115 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 		require.Equal(t, string(w.place.Last), string(at.Last))
 	}
 	require.Zero(t, illegal)
-	asks := func(m vec.Mixture) bool { return slices.ContainsFunc(m, func(c vec.Choice) bool { return c.Agent == nil }) }
-	require.Equal(t, slices.ContainsFunc(c.Mixtures, asks), asked > 0)
 	return played
 }
 
-// streamed steps every environment three times, in random subsets, and returns how many traced episodes ended.
-func streamed(t *testing.T, e *vec.Env, s *vec.Stream, twins []*twin, tracer *notebook, want, got *vec.Batch) (ended int) {
-	const steps = 3
-	waited := 0
-	rng := rand.New(rand.NewPCG(1, twins[0].seed))
-	before, _, _ := s.Work()
-	idle, taken, rows := []uint32{0, 1, 2, 3, 4}, make([]int, len(twins)), e.Rows()
-	actions, traced := make([]env.Action, len(twins)*rows), make([]bool, len(twins))
-	for left := steps * len(twins); left > 0; {
-		rng.Shuffle(len(idle), func(a, b int) { idle[a], idle[b] = idle[b], idle[a] })
-		n := rng.IntN(len(idle) + 1)
-		var sent []env.Action
-		for _, i := range idle[:n] {
-			at, w := int(i)*rows, twins[i]
-			for r := range rows {
-				actions[at+r] = 60000
-				if legal := e.Legal(int(i), r, nil); len(legal) > 0 && (e.Config().Illegal == vec.Refuse || len(w.played)%4 > 0) {
-					actions[at+r] = legal[(len(w.played)+e.Seat(int(i), r))%len(legal)]
-				}
-			}
-			sent = append(sent, actions[at:at+rows]...)
-			traced[i] = tracer.traces(int(i))
+// step steps all environments with the actions that they draw. Rows that wait get others, which are ignored; under
+// Penalty, an acting one does too.
+func (tr *trial) step(rng *rand.Rand) {
+	require.NoError(tr, tr.e.Sample(tr.actions))
+	i, seat, illegal := rng.IntN(len(tr.twins)), uint8(rng.IntN(tr.e.Config().Seats)), env.Action(rng.IntN(1<<16))
+	for row, acting := range tr.want.Seat {
+		if acting == vec.NoSeat {
+			require.Zero(tr, tr.actions[row])
+			tr.actions[row] = illegal
+		} else if tr.e.Config().Illegal == vec.Penalty && row/tr.e.Rows() == i && acting == seat {
+			tr.actions[row] = illegal
 		}
-		require.NoError(t, s.Send(idle[:n], sent))
-		idle = idle[n:]
-		least := 1 + rng.IntN(len(twins))
-		away, _ := s.InFlight()
-		<-s.Await(least)
-		back, err := s.Recv(nil, len(twins))
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, len(back), min(least, away))
+	}
+	traced := maps.Clone(tr.tracer.pages)
+	require.NoError(tr, tr.e.Step(tr.actions, tr.got))
+	tr.asked += completed(tr.T, tr.e, tr.actions, tr.got)
+	for i, w := range tr.twins {
+		w.step(tr.actions, tr.want)
+		tr.count(i, traced[i] != nil)
+	}
+}
+
+// count counts the episode of environment i if it has just ended.
+func (tr *trial) count(i int, traced bool) {
+	if traced {
+		tr.ended += int(tr.got.Terminated[i] | tr.got.Truncated[i])
+	}
+}
+
+// streamed steps every environment three times, in random subsets.
+func (tr *trial) streamed(rng *rand.Rand) {
+	const steps = 3
+	n, rows, waited := len(tr.twins), tr.e.Rows(), 0
+	before, _, _ := tr.stream.Work()
+	idle, taken, traced := numbers(n), make([]int, n), make([]bool, n)
+	send := func(some []uint32) {
+		var actions []env.Action
+		for _, i := range some {
+			actions = append(actions, tr.actions[int(i)*rows:(int(i)+1)*rows]...)
+		}
+		require.NoError(tr, tr.stream.Send(some, actions))
+	}
+	random := rand.New(rand.NewPCG(rng.Uint64(), 1)) // how often it is used depends on when steps end
+	for left := steps * n; left > 0; {
+		random.Shuffle(len(idle), func(a, b int) { idle[a], idle[b] = idle[b], idle[a] })
+		k := random.IntN(len(idle) + 1)
+		for _, i := range idle[:k] {
+			tr.choose(int(i))
+			traced[i] = tr.tracer.traces(int(i))
+		}
+		send(idle[:k])
+		idle = idle[k:]
+		least := 1 + random.IntN(n)
+		away, _ := tr.stream.InFlight()
+		back := received(tr, tr.stream, least)
+		require.GreaterOrEqual(tr, len(back), min(least, away))
 		for _, i := range back {
-			again := e.Waits(int(i))
-			answerAll(t, e, []int{int(i)})
+			again := tr.e.Waits(int(i))
+			tr.asked += answerAll(tr, tr.e, []int{int(i)})
 			if again {
-				require.NoError(t, s.Send([]uint32{i}, actions[int(i)*rows:(int(i)+1)*rows]))
+				send([]uint32{i})
 				waited++
 				continue
 			}
-			twins[i].step(actions, want)
-			if traced[i] {
-				ended += int(got.Terminated[i] | got.Truncated[i])
-			}
+			tr.twins[i].step(tr.actions, tr.want)
+			tr.count(int(i), traced[i])
 			left--
 			if taken[i]++; taken[i] < steps {
 				idle = append(idle, i)
 			}
 		}
 	}
-	away, done := s.InFlight()
-	require.Zero(t, away+done)
-	after, busy, workers := s.Work()
-	require.EqualValues(t, steps*len(twins)+waited, after-before)
-	require.Positive(t, busy)
-	require.Equal(t, 3, workers)
-	return ended
+	away, done := tr.stream.InFlight()
+	require.Zero(tr, away+done)
+	after, busy, workers := tr.stream.Work()
+	require.EqualValues(tr, steps*n+waited, after-before)
+	require.Positive(tr, busy)
+	require.Equal(tr, 3, workers)
+}
+
+// choose chooses the actions of environment i, the same ones in both forms of rows, some illegal if that is allowed.
+func (tr *trial) choose(i int) {
+	played := len(tr.twins[i].played)
+	for r := range tr.e.Rows() {
+		row := i*tr.e.Rows() + r
+		tr.actions[row] = 60000
+		if legal := tr.e.Legal(i, r, nil); len(legal) > 0 && (tr.e.Config().Illegal == vec.Refuse || played%4 > 0) {
+			tr.actions[row] = legal[(played+tr.e.Seat(i, r))%len(legal)]
+		}
+	}
 }
 
 // resetEnded resets what has ended, and no more, on both sides.
-func resetEnded(t *testing.T, e *vec.Env, twins []*twin, want, got *vec.Batch) {
-	ended, some := make([]bool, len(twins)), false
-	for i, w := range twins {
+func (tr *trial) resetEnded() {
+	ended := make([]bool, len(tr.twins))
+	for i, w := range tr.twins {
 		ended[i] = w.cut || w.s.Acting() == 0
-		require.Equal(t, ended[i], e.Ended(i))
-		some = some || ended[i]
+		require.Equal(tr, ended[i], tr.e.Ended(i))
 		if ended[i] {
 			w.episode++
 			w.begin()
 		}
-		w.write(want, make([]float32, w.c.Seats))
+		w.write(tr.want, make([]float32, w.c.Seats))
 	}
-	if some {
-		require.NoError(t, e.Reset(vec.Seeds{}, ended, got))
-		require.Equal(t, want, got)
+	if slices.Contains(ended, true) {
+		require.NoError(tr, tr.e.Reset(vec.Seeds{}, ended, tr.got))
+		require.Equal(tr, tr.want, tr.got)
 	}
 }
