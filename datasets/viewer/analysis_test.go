@@ -122,20 +122,6 @@ func TestAnalysisPanel(t *testing.T) {
 	b.Clean()
 }
 
-// Without an analyst the panel says how to get one.
-func TestPanelWithoutAnalyst(t *testing.T) {
-	dir, _ := samples(t)
-	b := browse(t, dir)
-	b.Visit("#blockbattle.jsonl:1/3")
-	b.counter("3 / 63")
-	b.Do(chromedp.Click("#analyse"))
-	b.Await("document.querySelector('#analysis').innerText.includes('agents analyze FILE --web')")
-	b.Shot("analysis-none")
-	b.Do(chromedp.Click("#analyse"))
-	b.Await("document.querySelector('#analysis').hidden")
-	b.Clean()
-}
-
 func TestAnalysisRequests(t *testing.T) {
 	server, _ := analysed(t)
 	c := serveAt(t, server)

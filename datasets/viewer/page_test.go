@@ -33,6 +33,7 @@ func TestPage(t *testing.T) {
 	t.Run("commands", func(t *testing.T) { b.on(t).commands() })
 	t.Run("live", func(t *testing.T) { b.on(t).live(running) })
 	t.Run("errors", func(t *testing.T) { b.on(t).errors(dir) })
+	t.Run("panel", func(t *testing.T) { b.on(t).panel() })
 	t.Run("sizes", func(t *testing.T) { b.on(t).sizes() })
 	b.on(t).Clean()
 }
@@ -196,6 +197,17 @@ func (b *tab) live(dir string) {
 	b.Await("document.querySelector('#caption').textContent.startsWith('Turn 49')")
 	write(b.T, dir, 1<<30)
 	b.Await("document.querySelector('.tint') && !document.querySelector('.chip.live')")
+}
+
+// panel opens the analysis, which says how to get an analyst.
+func (b *tab) panel() {
+	b.Visit("#blockbattle.jsonl:1/3")
+	b.counter("3 / 63")
+	b.Do(chromedp.Click("#analyse"))
+	b.Await("document.querySelector('#analysis').innerText.includes('agents analyze FILE --web')")
+	b.Shot("analysis-none")
+	b.Do(chromedp.Click("#analyse"))
+	b.Await("document.querySelector('#analysis').hidden")
 }
 
 func (b *tab) errors(dir string) {

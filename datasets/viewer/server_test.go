@@ -127,28 +127,27 @@ type listed struct {
 	Games      []entry
 }
 
-func (c *client) list(q string) (out listed) {
+// settled asks until the answer is complete.
+func settled[T any](c *client, path string, reading func(*T) bool) (out T) {
 	c.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); ; {
-		out = listed{}
-		require.Equal(c, 200, c.get("/api/games?q="+url.QueryEscape(q), &out))
-		if !out.Reading {
+		out = *new(T)
+		require.Equal(c, 200, c.get(path, &out), path)
+		if !reading(&out) {
 			return out
 		}
 		require.True(c, time.Now().Before(deadline))
 	}
 }
 
-func (c *client) game(id string) (out details) {
+func (c *client) list(q string) listed {
 	c.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; {
-		out = details{}
-		require.Equal(c, 200, c.get("/api/game?id="+url.QueryEscape(id), &out), id)
-		if !out.Replay.Reading {
-			return out
-		}
-		require.True(c, time.Now().Before(deadline))
-	}
+	return settled(c, "/api/games?q="+url.QueryEscape(q), func(l *listed) bool { return l.Reading })
+}
+
+func (c *client) game(id string) details {
+	c.Helper()
+	return settled(c, "/api/game?id="+url.QueryEscape(id), func(d *details) bool { return d.Replay.Reading })
 }
 
 func (c *client) frames(id string, from, count int) (out chunk) {
