@@ -2,6 +2,7 @@ package vec_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
@@ -18,6 +19,9 @@ type canceller struct {
 	asked, at atomic.Int64
 	ctx       context.Context
 	cancel    context.CancelFunc
+	e         *vec.Env
+	actions   []env.Action
+	out       *vec.Batch
 }
 
 func newCanceller(t *testing.T) *canceller {
@@ -60,62 +64,65 @@ func changed(a, b []toy.State) (n int) {
 // When the context ends, what is under way asks no agent more, apart from those that are choosing, and does not play
 // what these answer. Whatever is called after the end changes nothing.
 func TestCancelled(t *testing.T) {
-	first := func(a env.Agent) []vec.AgentFactory { return []vec.AgentFactory{always(a)} }
-	second := func(a env.Agent) []vec.AgentFactory { return []vec.AgentFactory{nil, always(a)} }
 	for name, c := range map[string]struct {
 		g      *env.Game
-		agents func(env.Agent) []vec.AgentFactory
+		seat   int  // of the agents
 		most   int  // positions that may change
 		broken bool // the Env needs a reset
-		do     func(e *vec.Env, a *canceller, actions []env.Action, out *vec.Batch) error
+		do     func(x *canceller) error
 	}{
-		"step": {toy.Pick, second, 102, true, func(e *vec.Env, _ *canceller, actions []env.Action, out *vec.Batch) error {
-			return e.Step(actions, out)
-		}},
-		"stream": {toy.Pick, second, 102, true, func(e *vec.Env, _ *canceller, actions []env.Action, out *vec.Batch) error {
-			stream := streamOf(t, e, out)
-			all := numbers(500)
-			require.NoError(t, stream.Send(all, actions))
-			<-stream.Await(500)
-			_, err := stream.Recv(nil, 500)
-			require.Error(t, stream.Send(all, actions))
-			return err
-		}},
-		"reset, in which agents play first": {toy.Turns, first, 500, true,
-			func(e *vec.Env, _ *canceller, _ []env.Action, out *vec.Batch) error {
-				return e.Reset(vec.From(9), nil, out)
-			}},
-		"each": {toy.Pick, second, 0, false, func(e *vec.Env, a *canceller, _ []env.Action, _ *vec.Batch) error {
-			return e.Each(func(int, int) { a.count() })
-		}},
-		"nothing": {toy.Pick, second, 0, false, func(_ *vec.Env, a *canceller, _ []env.Action, _ *vec.Batch) error {
-			a.cancel()
-			return a.ctx.Err()
+		"step":   {toy.Pick, 1, 102, true, func(x *canceller) error { return x.e.Step(x.actions, x.out) }},
+		"stream": {toy.Pick, 1, 102, true, (*canceller).stream},
+		"reset, in which agents play first": {toy.Turns, 0, 500, true,
+			func(x *canceller) error { return x.e.Reset(vec.From(9), nil, x.out) }},
+		"each": {toy.Pick, 1, 0, false, func(x *canceller) error { return x.e.Each(func(int, int) { x.count() }) }},
+		"nothing": {toy.Pick, 1, 0, false, func(x *canceller) error {
+			x.cancel()
+			return x.ctx.Err()
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := newCanceller(t)
-			e, out, actions := start(t, c.g, vec.Config{Envs: 500, Workers: 3, Context: a.ctx, Agents: c.agents(a)})
+			x, agents := newCanceller(t), make([]vec.AgentFactory, 2)
+			agents[c.seat] = always(x)
+			e, out, actions := start(t, c.g, vec.Config{Envs: 500, Workers: 3, Context: x.ctx, Agents: agents})
+			x.e, x.out, x.actions = e, out, actions
 			require.NoError(t, e.Sample(actions))
 			snap, before := snapshot(t, e, 3), states(e)
-			a.at.Store(a.asked.Load() + 100)
-			require.ErrorIs(t, c.do(e, a, actions, out), context.Canceled)
-			require.LessOrEqual(t, a.asked.Load(), a.at.Load()+2, "one choice for each of the other workers")
-			after, asked := states(e), a.asked.Load()
+			x.at.Store(x.asked.Load() + 100)
+			require.ErrorIs(t, c.do(x), context.Canceled)
+			require.LessOrEqual(t, x.asked.Load(), x.at.Load()+2, "one choice for each of the other workers")
+			after, asked := states(e), x.asked.Load()
 			require.LessOrEqual(t, changed(before, after), c.most)
 			_, err := e.Snapshot(0, nil)
 			for k, err := range []error{err, e.Step(actions, out), e.Reset(vec.From(2), nil, out), e.Restore(0, snap), e.Observe(out),
-				e.CloneAll([]int{0}, []int{1}), e.Sample(actions), e.Each(func(int, int) { a.asked.Add(1) })} {
+				e.CloneAll([]int{0}, []int{1}), e.Sample(actions), e.Each(func(int, int) { x.asked.Add(1) })} {
 				require.ErrorIs(t, err, context.Canceled, "call %d", k)
 				if !c.broken {
 					require.NotContains(t, err.Error(), "reset all environments")
 				}
 			}
-			require.Equal(t, asked, a.asked.Load())
+			require.Equal(t, asked, x.asked.Load())
 			require.Zero(t, changed(after, states(e)))
 			require.NoError(t, e.Close())
 		})
 	}
+}
+
+// stream steps all environments through a Stream, which takes no more steps after the end.
+func (x *canceller) stream() error {
+	s, err := x.e.Stream(x.out)
+	if err != nil {
+		return err
+	}
+	if err := s.Send(numbers(500), x.actions); err != nil {
+		return err
+	}
+	<-s.Await(500)
+	_, err = s.Recv(nil, 500)
+	if s.Send(numbers(500), x.actions) == nil {
+		return errors.New("a step begins after the end")
+	}
+	return err
 }
 
 // A Replay ends between two steps of one log.

@@ -482,7 +482,7 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 	require.Equal(t, tr.want, tr.got)
 	require.Len(t, tr.tracer.pages, c.Envs)
 	rng := rand.New(rand.NewPCG(seed, 1))
-	for step := range 120 {
+	for step := range 100 {
 		if tr.stream == nil {
 			tr.resetEnded()
 		} else if step%10 == 9 {
