@@ -35,9 +35,9 @@ func firstOf(t testing.TB, path string) *record.Record {
 	return rec
 }
 
-// TestStandalone opens a document of every game in the browser, without a server: alone, and in a sandboxed frame as a
+// TestRecordPage opens a document of every game in the browser, without a server: alone, and in a sandboxed frame as a
 // notebook shows it.
-func TestStandalone(t *testing.T) {
+func TestRecordPage(t *testing.T) {
 	dir := t.TempDir()
 	b := browse(t, dir)
 	files, err := filepath.Glob("../games/*.jsonl")
