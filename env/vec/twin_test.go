@@ -410,7 +410,8 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 		"penalty, disabled": {Illegal: vec.Penalty, Autoreset: vec.Disabled, StepLimit: 7},
 	}
 	if g.MinSeats > 1 {
-		all["curriculum"] = vec.Config{Mixtures: mixtures[0], Autoreset: vec.SameStep, Curriculum: &vec.Curriculum{Of: 3, Up: 0.6, Down: 0.4}}
+		all["curriculum"] = vec.Config{Mixtures: mixtures[0], Autoreset: vec.SameStep, StepLimit: 9,
+			Curriculum: &vec.Curriculum{Of: 2, Up: 0.75, Down: 0.5}}
 	}
 	return all
 }
