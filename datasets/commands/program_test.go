@@ -21,11 +21,29 @@ import (
 
 const sample = "../games/blockbattle.jsonl"
 
-// call runs the program.
-func call(args ...string) (status int, out, errs string) {
+// call runs a command line, which ends with a status, and returns its output and errors.
+func call(t *testing.T, status int, args ...string) (out, errs string) {
+	t.Helper()
 	var o, e bytes.Buffer
-	status = run(args, &program.Console{In: strings.NewReader(""), Out: &o, Err: &e})
-	return status, o.String(), e.String()
+	got := run(args, &program.Console{In: strings.NewReader(""), Out: &o, Err: &e})
+	require.Equal(t, status, got, "%q: %s%s", args, &o, &e)
+	return o.String(), e.String()
+}
+
+// refused runs command lines, each of which ends with a status and says why.
+func refused(t *testing.T, status int, lines map[string]string) {
+	t.Helper()
+	for line, why := range lines {
+		_, errs := call(t, status, strings.Fields(line)...)
+		require.Contains(t, errs, why, line)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
 }
 
 func write(t *testing.T, name, text string) string {
@@ -34,10 +52,12 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-func TestVersion(t *testing.T) {
-	status, out, errs := call("--version")
-	require.Zero(t, status, errs)
-	require.Regexp(t, `^\S+ devel \(commit \S+, date \S+, go1\S+, \w+/\w+\)\n$`, out)
+// readSample reads the record of the sample.
+func readSample(t *testing.T) *record.Record {
+	t.Helper()
+	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
+	require.NoError(t, err)
+	return rec
 }
 
 // Every contest has a recorded game here, and it replays.
@@ -46,19 +66,14 @@ func TestRecordedGamesCheck(t *testing.T) {
 		if strings.Contains(g.Name, ":") {
 			continue
 		}
-		file := "../games/" + g.Name + ".jsonl"
-		status, out, errs := call("check", file)
-		require.Zero(t, status, out+errs)
+		out, _ := call(t, 0, "check", "../games/"+g.Name+".jsonl")
 		require.Regexp(t, `^../games/`+g.Name+`\.jsonl: [1-9]\d* games, 0 differ\n$`, out)
 	}
 }
 
 func TestCheckReportsDifferences(t *testing.T) {
-	text, err := os.ReadFile(sample)
-	require.NoError(t, err)
-	good := string(text)
-	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
-	require.NoError(t, err)
+	good := read(t, sample)
+	rec := readSample(t)
 	rec.Scores[0] += 100
 	var spoilt bytes.Buffer
 	w := record.NewWriter(&spoilt)
@@ -66,53 +81,38 @@ func TestCheckReportsDifferences(t *testing.T) {
 	require.NoError(t, w.Close())
 	file := write(t, "games.jsonl", good+spoilt.String()+good+spoilt.String())
 
-	status, out, errs := call("check", file)
-	require.Equal(t, 1, status)
+	out, errs := call(t, 1, "check", file)
 	require.Empty(t, errs)
 	require.Contains(t, out, file+"#2: the replayed game differs from the record: scores ")
 	require.NotContains(t, out, "#4")
 	require.Contains(t, out, file+": 4 games, 2 differ\n")
-	_, out, _ = call("check", "--all", file)
+	out, _ = call(t, 1, "check", "--all", file)
 	require.Contains(t, out, file+"#4: ")
 
 	half := write(t, "half.jsonl", good+good[:len(good)/2])
-	status, out, errs = call("check", half, sample)
-	require.Equal(t, 1, status)
+	out, errs = call(t, 1, "check", half, sample)
 	require.Contains(t, errs, half+":2: the file ends in the middle of a line")
 	require.Contains(t, out, sample+": 1 games, 0 differ\n", "the other files are still checked")
-	status, out, _ = call("check", "--allow-partial", half)
-	require.Zero(t, status)
+	out, _ = call(t, 0, "check", "--allow-partial", half)
 	require.Contains(t, out, "1 games, 0 differ")
-	status, _, errs = call("repair", half)
-	require.Zero(t, status, errs)
-	status, out, _ = call("check", half)
-	require.Zero(t, status, out)
-	status, _, errs = call("repair", filepath.Join(t.TempDir(), "none.jsonl"))
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "no such file")
-
-	status, _, errs = call("check", filepath.Join(t.TempDir(), "none.jsonl"))
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "no such file")
-	status, _, errs = call("check", write(t, "odd.jsonl", "{}\n"))
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "odd.jsonl:1: invalid record: game is empty, want a name")
+	call(t, 0, "repair", half)
+	call(t, 0, "check", half)
+	refused(t, 1, map[string]string{
+		"repair none.jsonl": "no such file", "check none.jsonl": "no such file",
+		"check " + write(t, "odd.jsonl", "{}\n"): "odd.jsonl:1: invalid record: game is empty, want a name",
+	})
 }
 
 func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	const dir = "../testdata/blockbattle/"
 	given := []string{dir + "classic_games.jsonl.gz", dir + "classic_rounds.jsonl.gz",
 		dir + "port_games.jsonl.gz", dir + "protocol_logs.jsonl.gz"}
-	status, out, errs := call(append([]string{"conform", "blockbattle"}, given...)...)
-	require.Zero(t, status, out+errs)
+	out, errs := call(t, 0, append([]string{"conform", "blockbattle"}, given...)...)
 	require.Empty(t, errs)
 	require.Equal(t, 4, strings.Count(out, " values compared, 0 differ\n"))
 	require.Equal(t, 4, strings.Count(out, "\n"), "one line a file")
 
-	packed, err := os.Open(given[2])
-	require.NoError(t, err)
-	defer packed.Close()
-	unzip, err := gzip.NewReader(packed)
+	unzip, err := gzip.NewReader(strings.NewReader(read(t, given[2])))
 	require.NoError(t, err)
 	var plain bytes.Buffer
 	_, err = plain.ReadFrom(unzip)
@@ -120,63 +120,47 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	lines := strings.SplitAfter(plain.String(), "\n")
 	lines[1] = strings.Replace(lines[1], `"gain":0`, `"gain":7`, 1)
 	file := write(t, "port.txt", strings.Join(lines, ""))
-	status, out, _ = call("conform", "blockbattle", file, given[0])
-	require.Equal(t, 1, status)
+	out, _ = call(t, 1, "conform", "blockbattle", file, given[0])
 	require.Contains(t, out, "6 games, ")
 	require.Contains(t, out, " values compared, 1 differ\n"+file+":2: game ")
 	require.Contains(t, out, ", round 1, player1, gain\n  recorded: 7\n  replayed: 0\n  piece ")
 	require.Contains(t, out, given[0]+": 10 games")
 
 	lines[3] = "{broken\n"
-	status, out, errs = call("conform", "blockbattle", write(t, "broken", strings.Join(lines, "")))
-	require.Equal(t, 1, status)
+	out, errs = call(t, 1, "conform", "blockbattle", write(t, "broken", strings.Join(lines, "")))
 	require.Contains(t, errs, "broken:4: malformed record: ")
 	require.Contains(t, out, "broken: 3 games, ")
-
-	status, _, errs = call("conform", "chess", file)
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, `no checker for transcripts of "chess", want one of blockbattle`)
+	refused(t, 1, map[string]string{
+		"conform chess " + file: `no checker for transcripts of "chess", want one of blockbattle`,
+	})
 }
 
 func TestStat(t *testing.T) {
-	text, err := os.ReadFile(sample)
-	require.NoError(t, err)
-	status, out, errs := call("stat", write(t, "two.jsonl", string(text)+string(text)))
-	require.Zero(t, status, errs)
-	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
-	require.NoError(t, err)
+	text := read(t, sample)
+	out, _ := call(t, 0, "stat", write(t, "two.jsonl", text+text))
 	require.Contains(t, out, "blockbattle: 2 games, ")
 	require.Contains(t, out, "steps per game")
 	require.Regexp(t, `legal actions: mean \d+\.\d, most \d+\n`, out)
-	require.Regexp(t, rec.Agents[0]+` +4 +2 +0 +2 +\+0\.000 `, out)
-	status, out, _ = call("stat", "--quick", "--each", sample, sample)
-	require.Zero(t, status)
+	require.Regexp(t, readSample(t).Agents[0]+` +4 +2 +0 +2 +\+0\.000 `, out)
+	out, _ = call(t, 0, "stat", "--quick", "--each", sample, sample)
 	require.Equal(t, 2, strings.Count(out, sample+"\nblockbattle: 1 games, "))
-	status, _, errs = call("stat", write(t, "odd", "[]"))
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "odd:1: ")
-	status, out, _ = call("stat", write(t, "empty", ""))
-	require.Zero(t, status)
+	out, _ = call(t, 0, "stat", write(t, "empty", ""))
 	require.Equal(t, "no games\n", out)
+	refused(t, 1, map[string]string{"stat " + write(t, "odd", "[]"): "odd:1: "})
 }
 
 func TestArguments(t *testing.T) {
-	status, out, _ := call("--help")
-	require.Zero(t, status)
+	out, _ := call(t, 0, "--help")
 	for _, word := range []string{"check", "view", "stat", "conform"} {
 		require.Contains(t, out, word)
-		status, text, _ := call(word, "--help")
-		require.Zero(t, status)
+		text, _ := call(t, 0, word, "--help")
 		require.Contains(t, text, "Usage: datasets "+word)
 	}
-	status, _, errs := call()
-	require.Equal(t, 2, status)
-	require.Contains(t, errs, "Usage: datasets <command>")
-	for _, args := range [][]string{{"juggle"}, {"check"}, {"view", "--sideways", sample}} {
-		status, _, errs := call(args...)
-		require.Equal(t, 2, status, args)
-		require.Contains(t, errs, "datasets: ")
-	}
+	out, _ = call(t, 0, "--version")
+	require.Regexp(t, `^\S+ devel \(commit \S+, date \S+, go1\S+, \w+/\w+\)\n$`, out)
+	refused(t, 2, map[string]string{
+		"": "Usage: datasets <command>", "juggle": "datasets: ", "check": "datasets: ", "view --sideways " + sample: "datasets: ",
+	})
 }
 
 // run runs a command line and returns the exit status.

@@ -17,20 +17,26 @@ import (
 
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
-	"blockyard/datasets/record/jsonl"
 	"blockyard/datasets/record/playback"
-	"blockyard/datasets/viewer"
 	"blockyard/env/envtest"
 	"blockyard/env/games"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestViewPrintsEveryPosition(t *testing.T) {
-	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
+// timelineOf replays a record.
+func timelineOf(t *testing.T, rec *record.Record) *playback.Timeline {
+	t.Helper()
+	g, err := games.Lookup(rec.Game)
 	require.NoError(t, err)
-	status, out, errs := call("view", sample+"#1")
-	require.Zero(t, status, errs)
+	timeline, err := playback.Whole(t.Context(), g, rec)
+	require.NoError(t, err)
+	return timeline
+}
+
+func TestViewPrintsEveryPosition(t *testing.T) {
+	rec := readSample(t)
+	out, _ := call(t, 0, "view", sample+"#1")
 	steps := len(rec.Choices) / 2
 	require.Equal(t, steps+1, strings.Count(out, "  turn "))
 	require.Contains(t, out, fmt.Sprintf("turn %d of %d", steps, steps))
@@ -40,31 +46,47 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, out, "plays "+g.Text(rec.Choices[0])+"\n")
 
-	_, tail, _ := call("view", "--from", fmt.Sprint(steps), sample)
+	tail, _ := call(t, 0, "view", "--from", fmt.Sprint(steps), sample)
 	require.Equal(t, 1, strings.Count(tail, "  turn "))
 	require.True(t, strings.HasSuffix(out, tail))
 }
 
+// What cannot be shown says so; of what is no record, also how to get one.
 func TestViewErrors(t *testing.T) {
-	for arg, want := range map[string]string{
-		sample + "#2": "../games/blockbattle.jsonl: no game 2, the file has 1",
-		sample + "#x": "want the number of a game",
-		sample + "#0": "want the number of a game",
-		"none#1":      "no such file",
-	} {
-		status, _, errs := call("view", arg)
-		require.Equal(t, 1, status)
-		require.Contains(t, errs, want)
-	}
-	text, err := os.ReadFile(sample)
-	require.NoError(t, err)
-	odd := strings.Replace(string(text), `"game":"blockbattle"`, `"game":"chess"`, 1)
-	_, _, errs := call("view", write(t, "odd", odd))
-	require.Contains(t, errs, `no game "chess"`)
+	text := read(t, sample)
+	log, cut := write(t, "game.txt", "player1 is random\n"), write(t, "game-001.log", "player1 is random\n")
+	history := filepath.Join(t.TempDir(), "0_1600000000")
+	played(t, history)
+	refused(t, 1, map[string]string{
+		"view " + sample + "#2": "../games/blockbattle.jsonl: no game 2, the file has 1",
+		"view " + sample + "#x": "want the number of a game",
+		"view " + sample + "#0": "want the number of a game",
+		"view none#1":           "no such file",
+		"view " + write(t, "odd", strings.Replace(text, `"game":"blockbattle"`, `"game":"chess"`, 1)): `no game "chess"`,
+		"view ../games": "../games: no history folder here or below",
+		"view " + log:   "game.txt:1: invalid character 'p'",
+		"view " + cut:   "game-001.log: this log does not end with the record of its game",
+		"view " + filepath.Join(history, "state0"):  "is a part of the history folder " + history + ": name the folder",
+		"view " + history + "#2":                    "a history folder has one game",
+		"check " + log:                              "--record FILE",
+		"check " + history:                          "is a folder",
+		"check " + filepath.Join(history, "state0"): "--record FILE",
+
+		"view --web none.jsonl":                               "no such file",
+		"view --web -":                                        "standard input cannot be shown",
+		"view --web --listen 1.2.3.4.5:1 " + sample:           "listen tcp",
+		"view --web --from 3 " + sample + " " + sample + "#1": "--from with several games",
+		"view " + sample + " " + sample:                       "the terminal viewer shows one game",
+	})
+	refused(t, 2, map[string]string{
+		"view --open":            "--open needs --web",
+		"view --live here:1":     "--live needs --web",
+		"view --html x --web":    "--web and --html can't be used together",
+		"view --token x --web":   "--token needs --live",
+		"view --listen here:1 -": "--listen needs --web",
+	})
 	// A record that does not hold is shown as far as it goes, and complained about.
-	odd = strings.Replace(string(text), `"scores":[`, `"scores":[7`, 1)
-	status, out, errs := call("view", write(t, "odd", odd))
-	require.Equal(t, 1, status)
+	out, errs := call(t, 1, "view", write(t, "odd", strings.Replace(text, `"scores":[`, `"scores":[7`, 1)))
 	require.Contains(t, out, "the record does not replay: the replayed game differs from the record: scores")
 	require.Contains(t, errs, "differs from the record")
 }
@@ -82,12 +104,7 @@ func (k *keys) Read(p []byte) (int, error) {
 }
 
 func TestBrowseFollowsKeys(t *testing.T) {
-	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
-	require.NoError(t, err)
-	g, err := games.Lookup(rec.Game)
-	require.NoError(t, err)
-	r, err := playback.Whole(t.Context(), g, rec)
-	require.NoError(t, err)
+	r := timelineOf(t, readSample(t))
 	end := r.Len() - 1
 	var out bytes.Buffer
 	v := &screen{timeline: r, name: "x", colour: true}
@@ -113,10 +130,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 // played writes a history folder of three states.
 func played(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Open("../viewer/testdata/history.json.gz")
-	require.NoError(t, err)
-	defer f.Close()
-	zip, err := gzip.NewReader(f)
+	zip, err := gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz")))
 	require.NoError(t, err)
 	var texts map[string]string
 	require.NoError(t, json.NewDecoder(zip).Decode(&texts))
@@ -132,58 +146,29 @@ func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
 	old, late := filepath.Join(dir, "history", "0_1600000000"), filepath.Join(dir, "history", "0_1700000000")
 	played(t, old)
 	played(t, late)
-	status, out, errs := call("view", old)
-	require.Zero(t, status, errs)
+	out, errs := call(t, 0, "view", old)
 	require.Empty(t, errs)
 	require.Equal(t, 3, strings.Count(out, "  turn "), out)
 	require.Contains(t, out, "0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
 	require.Contains(t, out, "next 5")
 	require.Regexp(t, `\(dropblox_ai\): score 0, plays \d+ \d+ \d`, out)
-	_, last, _ := call("view", old, "--from", "2")
+	last, _ := call(t, 0, "view", old, "--from", "2")
 	require.True(t, strings.HasSuffix(out, last))
 
-	_, newest, errs := call("view", filepath.Join(dir, "history"))
+	newest, errs := call(t, 0, "view", filepath.Join(dir, "history"))
 	require.Equal(t, "showing "+late+", the newest in "+filepath.Join(dir, "history")+"\n", errs)
 	require.Contains(t, newest, "0_1700000000  dropblox")
 
 	require.NoError(t, os.WriteFile(filepath.Join(late, "state1"), []byte("{"), 0o644))
 	before := time.Now().Add(-time.Hour)
 	require.NoError(t, os.Chtimes(late, before, before))
-	status, out, errs = call("view", late)
-	require.Equal(t, 1, status)
+	out, errs = call(t, 1, "view", late)
 	require.Equal(t, 1, strings.Count(out, "  turn "))
 	require.Contains(t, errs, "state1")
 
 	page := filepath.Join(dir, "page.html")
-	status, _, errs = call("view", old, "--html", page)
-	require.Zero(t, status, errs)
+	call(t, 0, "view", old, "--html", page)
 	require.FileExists(t, page)
-	_, _, errs = call("view", "../games")
-	require.Contains(t, errs, "../games: no history folder here or below")
-}
-
-// What is no record says so, and how to get one.
-func TestViewOfOtherFiles(t *testing.T) {
-	log, cut := write(t, "game.txt", "player1 is random\n"), write(t, "game-001.log", "player1 is random\n")
-	history := filepath.Join(t.TempDir(), "0_1600000000")
-	played(t, history)
-	for path, want := range map[string]string{
-		log:                              "game.txt:1: invalid character 'p'",
-		cut:                              "game-001.log: this log does not end with the record of its game",
-		filepath.Join(history, "state0"): "is a part of the history folder " + history + ": name the folder",
-		history + "#2":                   "a history folder has one game",
-	} {
-		status, _, errs := call("view", path)
-		require.Equal(t, 1, status)
-		require.Contains(t, errs, want)
-	}
-	for path, want := range map[string]string{
-		log: "--record FILE", history: "is a folder", filepath.Join(history, "state0"): "--record FILE",
-	} {
-		status, _, errs := call("check", path)
-		require.Equal(t, 1, status)
-		require.Contains(t, errs, want)
-	}
 }
 
 // TestViewShowsWhatIsNewestHere: without an argument.
@@ -191,9 +176,7 @@ func TestViewShowsWhatIsNewestHere(t *testing.T) {
 	root, aside := t.TempDir(), t.TempDir()
 	played(t, filepath.Join(aside, "history", "0_1600000000"))
 	t.Chdir(root)
-	status, _, errs := call("view", "--web")
-	require.Equal(t, 1, status)
-	require.Contains(t, errs, "neither a folder history nor a file *.jsonl")
+	refused(t, 1, map[string]string{"view --web": "neither a folder history nor a file *.jsonl"})
 
 	text := `{"game":"blocking","rules":1,"seed":"1","seats":2,"agents":["a","b"],"choices":[],"scores":[0,0],` +
 		`"results":[0,0],"stopped":true}` + "\n"
@@ -204,22 +187,19 @@ func TestViewShowsWhatIsNewestHere(t *testing.T) {
 		require.NoError(t, os.Chtimes(name, at, at))
 	}
 	require.NoError(t, os.WriteFile("deep/journal.jsonl", []byte(`{"game":"blocking","seats":[0,1]}`+"\n"), 0o644))
-	status, out, errs := call("view")
-	require.Zero(t, status, errs)
+	out, errs := call(t, 0, "view")
 	require.Equal(t, "showing deep/new.jsonl, the newest here\n", errs, "the journal is newer, but no record")
 	require.Contains(t, out, "deep/new.jsonl#1  blocking  a – b  turn 0 of 0")
 
 	require.NoError(t, os.Rename(filepath.Join(aside, "history"), "history"))
-	status, out, errs = call("view")
-	require.Zero(t, status, errs)
+	out, errs = call(t, 0, "view")
 	require.Equal(t, "showing history, the newest here\nshowing history/0_1600000000, the newest in history\n", errs)
 	require.Contains(t, out, "history/0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
 }
 
 // Names in a foreign record, and the name of its file, do nothing to the terminal, whichever command shows them.
 func TestForeignNames(t *testing.T) {
-	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
-	require.NoError(t, err)
+	rec := readSample(t)
 	for name, text := range envtest.Hostile {
 		rec.Agents = []string{text, "exec:" + text}
 		file := filepath.Join(t.TempDir(), strings.ReplaceAll(text, "/", "|")+"x.jsonl")
@@ -230,30 +210,21 @@ func TestForeignNames(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, w.Write(rec))
 		require.NoError(t, w.Close())
+		broken := write(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
 		for _, command := range []string{"view", "stat", "check"} {
-			status, out, errs := call(command, file)
-			require.Zero(t, status, "%s: %s: %s", name, command, errs)
-			if name == "another line" && command == "check" {
-				continue // it begins a line with the name that the user has typed
+			out, errs := call(t, 0, command, file)
+			if name != "another line" || command != "check" { // it begins a line with the name that the user has typed
+				envtest.Harmless(t, out+errs)
 			}
+			out, errs = call(t, 1, command, broken)
 			envtest.Harmless(t, out+errs)
 		}
-		game, err := games.Lookup(rec.Game)
-		require.NoError(t, err)
-		timeline, err := playback.Whole(t.Context(), game, rec)
-		require.NoError(t, err)
 		var out strings.Builder
-		v := &screen{timeline: timeline, name: file, colour: true}
+		v := &screen{timeline: timelineOf(t, rec), name: file, colour: true}
 		require.NoError(t, v.browse(&keys{"q"}, program.Raw(&out)))
 		own := regexp.MustCompile(`\x1b\[([0-9;]*m|H|2J)|\r\n`)
 		envtest.Harmless(t, own.ReplaceAllString(strings.TrimPrefix(out.String(), clearScreen), "\n"))
 		require.NotContains(t, out.String()[len(clearScreen):], clearScreen)
 		require.NotContains(t, out.String(), "\x1b[31m")
-
-		broken := write(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
-		for _, command := range []string{"view", "stat", "check"} {
-			_, out, errs := call(command, broken)
-			envtest.Harmless(t, out+errs)
-		}
 	}
 }
