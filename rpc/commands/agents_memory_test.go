@@ -14,13 +14,7 @@ import (
 func TestAgentsAreCounted(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "12000000", "--workers", "2")
 	c := dial(t, p.ready[0])
-	memory := func() int64 {
-		var stats struct {
-			Memory int64 `msgpack:"memory"`
-		}
-		require.NoError(t, c.Call("stats", &stats))
-		return stats.Memory
-	}
+	memory := func() int64 { return statsOf(t, c).Memory }
 	refused := func(err error, spec string) {
 		t.Helper()
 		var refusal *wire.Error

@@ -55,7 +55,7 @@ func TestMemoryUnderAttack(t *testing.T) {
 		for _, a := range all {
 			_ = a.conn.Close()
 		}
-		require.Eventually(t, func() bool { return filler.stats().Sessions == 1 }, 2*time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return statsOf(t, filler.c).Sessions == 1 }, 2*time.Minute, 10*time.Millisecond)
 		peak := watch.peak.Load()
 		t.Logf("%-15s %5d MiB", method, peak>>20)
 		if most := limit + headroom(limit); peak > most {
@@ -88,18 +88,6 @@ func (a *attacker) must(method string, params ...any) {
 	if err := a.c.Call(method, nil, params...); err != nil {
 		a.t.Errorf("%s: %v", method, err)
 	}
-}
-
-type openStats struct {
-	Sessions int   `msgpack:"sessions"`
-	Memory   int64 `msgpack:"memory"`
-}
-
-func (a *attacker) stats() (s openStats) {
-	if err := a.c.Call("stats", &s); err != nil {
-		a.t.Logf("stats: %v", err)
-	}
-	return s
 }
 
 // open opens as many games as count so many bytes.

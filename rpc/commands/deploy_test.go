@@ -1,10 +1,8 @@
 package commands
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program"
-	"blockyard/datasets/program/ops/opstest"
-	"blockyard/rpc/wire/client"
 )
 
 func deployed(t *testing.T, file string) []byte {
@@ -75,22 +71,6 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// The dashboard and the alerts use metrics that the server has.
-func TestDashboard(t *testing.T) {
-	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0")
-	c, err := client.Dial(t.Context(), p.ready[0], "", nil)
-	require.NoError(t, err)
-	defer c.Close()
-	page := opstest.Scrape(t, p.http)
-	dashboard := deployed(t, "../deploy/grafana/blockyard.json")
-	require.True(t, json.Valid(dashboard))
-	for _, text := range [][]byte{dashboard, deployed(t, "../deploy/prometheus/alerts.yml")} {
-		require.Contains(t, string(text), "blockyard_server_")
-		require.Empty(t, page.Missing(text, "blockyard_server_"))
-		require.Empty(t, page.Missing(text, "process_"))
-	}
-}
-
 // The folder for OpenEnv keeps what its openenv.yaml declares of a server with its settings: the oracle wins, by the
 // state that it injects and move by move, and a reset earns nothing; canaries stay below it; nothing changes from one
 // time to the next, or by another episode; tools are the declared ones. The image has no oracle.
@@ -105,12 +85,8 @@ func TestOpenEnvFolder(t *testing.T) {
 	image := string(deployed(t, folder+"Dockerfile"))
 	require.Contains(t, image, "\nCOPY server /app/server\n")
 	require.NotContains(t, image, "COPY .")
-	url := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", flags).openenv
-	ask := func(path, body string) map[string]any {
-		status, r := post(t, url+path, body)
-		require.Equal(t, http.StatusOK, status, r)
-		return r
-	}
+	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", flags)
+	ask := func(path, body string) map[string]any { return p.ask(t, path, body) }
 	var oracle struct {
 		Seed  uint64
 		Moves []string
@@ -139,11 +115,8 @@ func TestOpenEnvFolder(t *testing.T) {
 	require.Equal(t, first, ask("/reset", begin), "the same seed is the same episode")
 	other := ask("/reset", `{"seed": 1, "episode_id": "b"}`)
 	require.NotEqual(t, first["observation"].(map[string]any)["text"], other["observation"].(map[string]any)["text"])
-	var canaries bytes.Buffer
-	status := Program().Run(t.Context(), []string{"reverify", folder + "validation/canaries.jsonl"},
-		&program.Console{Out: &canaries, Err: &canaries})
-	require.Equal(t, program.Done, status, canaries.String())
-	require.Contains(t, canaries.String(), "9 rollouts, 0 with other rewards")
+	out, _ := reverify(t, program.Done, folder+"validation/canaries.jsonl")
+	require.Contains(t, out, "9 rollouts, 0 with other rewards")
 	for line := range strings.Lines(string(deployed(t, folder+"validation/canaries.jsonl"))) {
 		var s struct {
 			Moves       []string

@@ -3,12 +3,10 @@ package commands
 import (
 	"context"
 	"crypto/tls"
-	"net"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
@@ -55,37 +53,42 @@ func TestDefaultAddress(t *testing.T) {
 // With --max-memory 0 memory has no limit, which clients are told as the largest number.
 func TestNoMemoryLimit(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "0")
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.ready[0], "tcp:"))
+	c, hello, err := greeted(t, p.ready[0], server.Protocol[:]...)
 	require.NoError(t, err)
-	c := client.New(conn)
-	defer c.Close()
-	var hello struct {
-		Limits map[string]int64 `msgpack:"limits"`
-	}
-	require.NoError(t, c.Call("hello", &hello, map[string]any{"proto": server.Protocol}))
 	require.Equal(t, limits.Unlimited, hello.Limits["max_memory"])
 	_, err = c.Open("dropblox", map[string]any{"num_envs": 64})
 	require.NoError(t, err)
-	require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", "--max-memory=-1"}))
 }
 
 // The flags for time-outs are limits of the server, as --max-memory is in TestNoMemoryLimit.
 func TestTimeoutFlags(t *testing.T) {
-	parsed := table{Serve: serveCmd{Limits: defaultLimits()}}
-	parser, err := kong.New(&parsed, kong.BindTo(t.Context(), (*context.Context)(nil)), vars())
-	require.NoError(t, err)
-	_, err = parser.Parse([]string{"serve", "--listen", "unix:x"})
-	require.NoError(t, err)
-	require.Equal(t, defaultLimits(), parsed.Serve.Limits)
-	_, err = parser.Parse([]string{"serve", "--listen", "unix:x",
-		"--hello-timeout=1s", "--frame-timeout=2s", "--write-timeout=3s", "--drain-timeout=4s"})
-	require.NoError(t, err)
-	want := defaultLimits()
-	want.HelloTimeout, want.FrameTimeout = time.Second, 2*time.Second
-	want.WriteTimeout, want.DrainTimeout = 3*time.Second, 4*time.Second
-	require.Equal(t, want, parsed.Serve.Limits)
-	for _, flag := range []string{"--hello-timeout=0s", "--frame-timeout=-1s", "--write-timeout=1us", "--drain-timeout=-1s"} {
-		require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", flag}), flag)
+	longer := defaultLimits()
+	longer.HelloTimeout, longer.FrameTimeout = time.Second, 2*time.Second
+	longer.WriteTimeout, longer.DrainTimeout = 3*time.Second, 4*time.Second
+	for flags, want := range map[string]limits.Limits{
+		"": defaultLimits(), " --hello-timeout=1s --frame-timeout=2s --write-timeout=3s --drain-timeout=4s": longer,
+	} {
+		p := Program()
+		_, err := p.Parse(t.Context(), strings.Fields("serve --listen unix:x"+flags))
+		require.NoError(t, err)
+		require.Equal(t, want, p.Commands.(*table).Serve.Limits)
 	}
+}
 
+// Only with a token may games be watched from other machines.
+func TestWatchRefuses(t *testing.T) {
+	c := serveCmd{}
+	all, err := c.listen(nil, &ready{}, nil, nil, nil)
+	require.NoError(t, err)
+	require.Empty(t, all, "off by default")
+	c.Watch = "0.0.0.0:0"
+	_, err = c.listen(nil, &ready{}, nil, nil, nil)
+	require.ErrorContains(t, err, "set a token")
+	for address, tokens := range map[string][]limits.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {
+		c.Watch = address
+		all, err := c.listen(tokens, &ready{}, nil, nil, nil)
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.NoError(t, closeAll(all))
+	}
 }

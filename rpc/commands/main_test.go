@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/datasets/program"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire/client"
@@ -56,9 +58,17 @@ func serveBy(t *testing.T, by []string, args ...string) *process {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	command := slices.Concat(by, []string{self, "serve"}, args)
-	p := &process{Cmd: exec.Command(command[0], command[1:]...), ended: make(chan error, 1)}
-	p.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM="+version)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM="+version)
+	return start(t, cmd)
+}
+
+// start starts a command that is a server, and waits until it is ready.
+func start(t *testing.T, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{Cmd: cmd, ended: make(chan error, 1)}
 	p.Stderr = os.Stderr
+	var err error
 	p.stdin, err = p.StdinPipe()
 	require.NoError(t, err)
 	out, err := p.StdoutPipe()
@@ -93,14 +103,29 @@ func (p *process) ends(t *testing.T) {
 	}
 }
 
-// busy waits until the server is in the middle of a request that has taken steps.
-func busy(t *testing.T, address string) {
+// stats are what a server tells of itself.
+type stats struct {
+	Steps     int   `msgpack:"steps"`
+	SeatSteps int   `msgpack:"seat_steps"`
+	Requests  int   `msgpack:"requests"`
+	Sessions  int   `msgpack:"sessions"`
+	Envs      int   `msgpack:"envs"`
+	Memory    int64 `msgpack:"memory"`
+}
+
+func statsOf(t *testing.T, c *client.Client) (s stats) {
 	t.Helper()
-	c, stats := dial(t, address), struct {
-		Steps int `msgpack:"steps"`
-	}{}
-	for stats.Steps == 0 {
-		require.NoError(t, c.Call("stats", &stats))
+	require.NoError(t, c.Call("stats", &s))
+	return s
+}
+
+// await waits until the statistics of a server are as a test wants them. The time-out only catches what never comes.
+func await(t *testing.T, address string, come func(stats) bool) {
+	t.Helper()
+	c, end := dial(t, address), time.Now().Add(2*time.Minute)
+	defer c.Close()
+	for !come(statsOf(t, c)) {
+		require.True(t, time.Now().Before(end))
 	}
 }
 
@@ -126,7 +151,7 @@ func TestServeUntilSIGTERM(t *testing.T) {
 		require.NoError(t, g.CallSlab("reset"))
 		go func() { _ = g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"}) }()
 	}
-	busy(t, p.ready[0])
+	await(t, p.ready[0], func(s stats) bool { return s.Steps > 0 }) // in the middle of a request
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	p.ends(t)
 	left, err := os.ReadDir(filepath.Dir(path))
@@ -137,8 +162,7 @@ func TestServeUntilSIGTERM(t *testing.T) {
 func TestStaleSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	first := serve(t, "--listen", "unix:"+path)
-	again := []string{"serve", "--listen", "unix:" + path}
-	require.Equal(t, 1, run(context.Background(), again), "another server answers there")
+	exits(t, 1, "serve --listen unix:"+path) // another server answers there
 	require.NoError(t, first.Process.Kill())
 	<-first.ended
 	_, err := os.Stat(path)
@@ -152,7 +176,7 @@ func TestStaleSockets(t *testing.T) {
 	b, err := os.ReadFile(path)
 	require.NoError(t, err, "a file that took the place stays")
 	require.Equal(t, "mine", string(b))
-	require.Equal(t, 1, run(context.Background(), again))
+	exits(t, 1, "serve --listen unix:"+path)
 }
 
 func TestParentDeath(t *testing.T) {
@@ -195,35 +219,54 @@ func TestTokenFile(t *testing.T) {
 	}
 	for _, bad := range []string{"", "secret\nsecond line\n", "ann secret max_envs=no"} {
 		require.NoError(t, os.WriteFile(file, []byte(bad), 0o600))
-		args := []string{"serve", "--listen", "tcp:127.0.0.1:0", "--token-file", file}
-		require.Equal(t, 1, run(context.Background(), args), bad)
+		exits(t, 1, "serve --listen tcp:127.0.0.1:0 --token-file "+file)
 	}
 }
 
 func TestUsage(t *testing.T) {
-	for status, args := range map[int][][]string{
-		0: {{"--help"}, {"serve", "--help"}},
-		1: {
-			{"serve", "--listen", "tcp:0.0.0.0:0"}, {"serve", "--listen", "unix:x", "--max-envs", "0"},
-			{"ping", "tcp:127.0.0.1:1"},
+	exits(t, 0, "--help", "serve --help")
+	exits(t, 1, "serve --listen tcp:0.0.0.0:0", "serve --listen unix:x --max-envs 0", "ping tcp:127.0.0.1:1")
+	exits(t, 2, "", "serve --openenv tcp:127.0.0.1:0", "serve --listen unix:x --max-envs many", "fly")
+	const here = "serve --listen tcp:127.0.0.1:0 "
+	exits(t, 1, here+"--max-memory=-1", here+"--drain=-1s", here+"--http :9090", here+"--hello-timeout=0s",
+		here+"--frame-timeout=-1s", here+"--write-timeout=1us", here+"--drain-timeout=-1s")
+}
+
+// What a client may not name is decided by what a spec does, not by the letters in it. Weights that it has uploaded it may.
+func TestClientsMayNotNameFiles(t *testing.T) {
+	tuned := blockbattlebot.Entry.Baseline
+	weights := tuned.Format(tuned.Weights)
+	file, uploaded := filepath.Join(t.TempDir(), "w.json"), "hand:ply=1,weights="+bots.ContentName(weights)
+	require.NoError(t, os.WriteFile(file, weights, 0o600))
+	const refused = "serve --trust-specs allows it"
+	for flag, names := range map[string]map[string]string{
+		"--trust-specs=false": {
+			"exec:touch /tmp/x": refused, "hand:weights=" + file: refused, "me=hand:ply=1,weights=x": refused,
+			"random": "", "learned:time=5ms": "", uploaded: "",
+			"/bin/true": `unknown agent "/bin/true"`, "executive": `unknown agent "executive"`,
+			"hand:ply=weights": `option ply: "weights" is not a number`,
+			"hand:weights=sha256:" + strings.Repeat("0", 64): "upload",
 		},
-		2: {{}, {"serve", "--openenv", "tcp:127.0.0.1:0"}, {"serve", "--listen", "unix:x", "--max-envs", "many"}, {"fly"}},
+		"--trust-specs": {"exec:true": "", "hand:weights=" + file: "", "hand:weights=/no/such": "no such file", uploaded: ""},
 	} {
-		for _, a := range args {
-			require.Equal(t, status, run(context.Background(), a), a)
+		c := dial(t, serve(t, "--listen", "tcp:127.0.0.1:0", flag).ready[0])
+		require.NoError(t, c.Call("upload", nil, "blockbattle", uploaded, weights))
+		for name, want := range names {
+			_, err := c.Open("blockbattle", map[string]any{"opponents": map[int]string{1: name}})
+			if want == "" {
+				require.NoError(t, err, name)
+				continue
+			}
+			require.ErrorContains(t, err, want, name)
 		}
 	}
 }
 
-func TestClientsMayNotNameFiles(t *testing.T) {
-	p := serve(t, "--listen", "tcp:127.0.0.1:0")
-	for _, text := range []string{"exec:touch /tmp/x", "hand:weights=/etc/passwd", "hand:ply=1,weights=x"} {
-		_, err := dial(t, p.ready[0]).Open("blockbattle", map[string]any{"opponents": map[int]string{1: text}})
-		require.ErrorContains(t, err, "--trust-specs")
+// exits runs command lines, each of which ends with a status.
+func exits(t *testing.T, status int, lines ...string) {
+	t.Helper()
+	for _, line := range lines {
+		con := &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
+		require.Equal(t, status, Program().Run(t.Context(), strings.Fields(line), con), line)
 	}
-}
-
-// run runs a command line and returns the exit status.
-func run(ctx context.Context, args []string) int {
-	return Program().Run(ctx, args, &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 }

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -34,9 +35,8 @@ func TestMetrics(t *testing.T) {
 	require.Zero(t, before.Value(t, "blockyard_server_steps_total"))
 	require.Zero(t, before.Value(t, "blockyard_server_errors_total", "301", "bad_params"))
 
-	require.Zero(t, run(t.Context(), []string{"ping", p.http}))
-	require.Equal(t, 1, run(t.Context(), []string{"ping", p.http + "/other"}))
-	require.Equal(t, 1, run(t.Context(), []string{"ping", "http://127.0.0.1:1"}))
+	exits(t, 0, "ping "+p.http)
+	exits(t, 1, "ping "+p.http+"/other", "ping http://127.0.0.1:1")
 
 	c, err := client.Dial(t.Context(), p.ready[0], "secret", nil)
 	require.NoError(t, err)
@@ -49,24 +49,17 @@ func TestMetrics(t *testing.T) {
 	}
 	require.Error(t, g.Step(nil), "no actions")
 	require.NoError(t, g.Call("rollout", nil, 2, map[string]any{"keep": "last"}))
-	var stats struct {
-		Steps     float64 `msgpack:"steps"`
-		SeatSteps float64 `msgpack:"seat_steps"`
-		Requests  float64 `msgpack:"requests"`
-		Memory    float64 `msgpack:"memory"`
-	}
-	require.NoError(t, c.Call("stats", &stats))
-
+	stats := statsOf(t, c)
 	page := opstest.Scrape(t, p.http)
 	value := func(name string, labels ...string) float64 {
 		return page.Value(t, "blockyard_server_"+name, labels...)
 	}
 	require.EqualValues(t, 7, value("steps_total"))
-	require.Equal(t, stats.Steps, value("steps_total"))
+	require.EqualValues(t, stats.Steps, value("steps_total"))
 	require.EqualValues(t, 7*8, value("seat_steps_total"))
-	require.Equal(t, stats.SeatSteps, value("seat_steps_total"))
-	require.Equal(t, stats.Requests, value("requests_total"))
-	require.Equal(t, stats.Memory, value("memory_bytes", "games"))
+	require.EqualValues(t, stats.SeatSteps, value("seat_steps_total"))
+	require.EqualValues(t, stats.Requests, value("requests_total"))
+	require.EqualValues(t, stats.Memory, value("memory_bytes", "games"))
 	require.EqualValues(t, 7*8, value("opponent_decisions_total"), "both seats act in every step")
 	require.EqualValues(t, 1, value("errors_total", "301", "bad_params"))
 	require.Zero(t, value("errors_total", "900", "internal"))
@@ -76,7 +69,7 @@ func TestMetrics(t *testing.T) {
 	require.EqualValues(t, 8, value("token_environments", "ann"))
 	require.EqualValues(t, 1, value("token_sessions", "ann"))
 	require.Zero(t, value("token_sessions", "bob"))
-	require.Equal(t, stats.Memory, value("token_memory_bytes", "ann"))
+	require.EqualValues(t, stats.Memory, value("token_memory_bytes", "ann"))
 	require.Greater(t, value("sent_bytes_total"), 5*float64(len(g.Slab)), "a slab per step")
 	require.Greater(t, value("received_bytes_total"), float64(5*2*g.Rows), "actions per step")
 	require.EqualValues(t, 1, value("info", fmt.Sprintf("%d.%d", server.Protocol[0], server.Protocol[1]), version))
@@ -84,6 +77,15 @@ func TestMetrics(t *testing.T) {
 	require.EqualValues(t, 5, h.GetSampleCount(), "not those of rollouts")
 	require.Positive(t, h.GetSampleSum())
 	require.NotContains(t, page["blockyard_server_token_sessions"].String(), "secret")
+
+	// The dashboard and the alerts use metrics that the server has.
+	dashboard := deployed(t, "../deploy/grafana/blockyard.json")
+	require.True(t, json.Valid(dashboard))
+	for _, text := range [][]byte{dashboard, deployed(t, "../deploy/prometheus/alerts.yml")} {
+		require.Contains(t, string(text), "blockyard_server_")
+		require.Empty(t, page.Missing(text, "blockyard_server_"))
+		require.Empty(t, page.Missing(text, "process_"))
+	}
 }
 
 // After SIGTERM /readyz fails first. Clients that are connected go on, new ones are refused, and the server ends
@@ -116,9 +118,6 @@ func TestDrain(t *testing.T) {
 	}
 	require.NoError(t, c.Close())
 	p.ends(t)
-
-	require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", "--drain=-1s"}))
-	require.Equal(t, 1, run(t.Context(), []string{"serve", "--listen", "tcp:127.0.0.1:0", "--http", ":9090"}))
 }
 
 // The time of --drain is a bound.

@@ -17,18 +17,21 @@ import (
 	"blockyard/datasets/record"
 )
 
-// post sends JSON and returns the answer.
-func post(t *testing.T, url, body string) (int, map[string]any) {
+// ask sends JSON to the server of OpenEnv and returns the answer.
+func (p *process) ask(t *testing.T, path, body string) (out map[string]any) {
 	t.Helper()
-	r, err := http.Post(url, "application/json", strings.NewReader(body))
+	r, err := http.Post(p.openenv+path, "application/json", strings.NewReader(body))
 	require.NoError(t, err)
 	defer r.Body.Close()
 	b, err := io.ReadAll(r.Body)
 	require.NoError(t, err)
-	var out map[string]any
+	require.Equal(t, http.StatusOK, r.StatusCode, string(b))
 	require.NoError(t, json.Unmarshal(b, &out), string(b))
-	return r.StatusCode, out
+	return out
 }
+
+// observed is the observation of an answer.
+func observed(answer map[string]any) map[string]any { return answer["observation"].(map[string]any) }
 
 // serve --openenv serves its game beside --listen or alone, and drains.
 func TestServeOpenEnv(t *testing.T) {
@@ -38,21 +41,16 @@ func TestServeOpenEnv(t *testing.T) {
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.openenv)
 	require.NoError(t, health(t.Context(), p.openenv+"/health?", &program.Console{Out: io.Discard}))
 	webtest.Refuses(t, strings.TrimPrefix(p.openenv, "http://"), "/health", http.StatusOK)
-	status, r := post(t, p.openenv+"/reset", `{"seed": 1}`)
-	require.Equal(t, http.StatusOK, status)
-	require.Empty(t, r["observation"].(map[string]any)["legal_moves"])
-	status, r = post(t, p.openenv+"/step", `{"action": {"type": "call_tool", "tool_name": "children",
-		"arguments": {"values": true}}}`)
-	require.Equal(t, http.StatusOK, status)
-	observed := r["observation"].(map[string]any)
-	require.Nil(t, observed["error"])
-	children := observed["result"].(map[string]any)["children"].([]any)
+	require.Empty(t, observed(p.ask(t, "/reset", `{"seed": 1}`))["legal_moves"])
+	called := observed(p.ask(t, "/step", `{"action": {"type": "call_tool", "tool_name": "children",
+		"arguments": {"values": true}}}`))
+	require.Nil(t, called["error"])
+	children := called["result"].(map[string]any)["children"].([]any)
 	require.NotEmpty(t, children)
 	require.True(t, slices.ContainsFunc(children, func(c any) bool { return c.(map[string]any)["value"] != nil }))
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	for step := range 2 { // over the connection that is open
-		status, r := post(t, p.openenv+"/step", `{"action": {"move": "no"}}`)
-		require.Equal(t, http.StatusOK, status)
+		r := p.ask(t, "/step", `{"action": {"move": "no"}}`)
 		require.EqualValues(t, -2, r["reward"])
 		require.Equal(t, step == 1, r["done"])
 	}
@@ -62,7 +60,7 @@ func TestServeOpenEnv(t *testing.T) {
 // The tools of --openenv are those of --openenv-tools.
 func TestOpenEnvTools(t *testing.T) {
 	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "wintetris", "--openenv-tools", "play,observe")
-	_, listed := post(t, p.openenv+"/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
+	listed := p.ask(t, "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
 	require.Len(t, listed["result"].(map[string]any)["tools"], 2)
 	require.NoError(t, p.Process.Kill())
 }
@@ -72,10 +70,8 @@ func TestOpenEnvRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	for games := 1; games <= 2; games++ {
 		p := serve(t, "--openenv", "127.0.0.1:0", "--game", "WinTetris-v0", "--step-limit", "1", "--record", path)
-		status, _ := post(t, p.openenv+"/reset", `{"seed": 7, "episode_id": "e"}`)
-		require.Equal(t, http.StatusOK, status)
-		status, _ = post(t, p.openenv+"/step", `{"episode_id": "e", "action": {"move": "r0 x3"}}`)
-		require.Equal(t, http.StatusOK, status)
+		p.ask(t, "/reset", `{"seed": 7, "episode_id": "e"}`)
+		p.ask(t, "/step", `{"episode_id": "e", "action": {"move": "r0 x3"}}`)
 		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 		p.ends(t)
 		in, err := record.Open(path)
@@ -98,7 +94,7 @@ func TestOpenEnvRefuses(t *testing.T) {
 		"--openenv 127.0.0.1:0 --game wintetris --allowed-host a:80",
 		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools=",
 		"--openenv 127.0.0.1:0 --game wintetris --legal-moves none", "--listen tcp:127.0.0.1:0 --record games.jsonl"} {
-		require.Equal(t, 2, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
+		exits(t, 2, "serve "+args)
 	}
 	for _, args := range []string{
 		"--openenv 127.0.0.1:0 --game chess", "--openenv 127.0.0.1:0 --game wintetris --seat 1",
@@ -110,6 +106,6 @@ func TestOpenEnvRefuses(t *testing.T) {
 		"--openenv 127.0.0.1:0 --game wintetris --openenv-tools play,pley",
 		"--openenv 127.0.0.1:0 --game wintetris --record /",
 	} {
-		require.Equal(t, 1, run(t.Context(), append([]string{"serve"}, strings.Fields(args)...)), args)
+		exits(t, 1, "serve "+args)
 	}
 }

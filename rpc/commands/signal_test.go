@@ -19,17 +19,11 @@ func searching(t *testing.T, address string) *client.Client {
 	g, err := c.Open("Dropblox-v0", map[string]any{"num_envs": 1000})
 	require.NoError(t, err)
 	require.NoError(t, g.CallSlab("reset"))
-	other, stats := dial(t, address), struct {
-		Memory int `msgpack:"memory"`
-	}{}
-	require.NoError(t, other.Call("stats", &stats))
+	before := statsOf(t, c).Memory
 	go func() {
 		_ = g.Call("rollout", nil, 1000, map[string]any{"policy": "learned:width=10000", "keep": "last"})
 	}()
-	for before := stats.Memory; stats.Memory == before; { // until the server has loaded the policy
-		require.NoError(t, other.Call("stats", &stats))
-	}
-	require.NoError(t, other.Close())
+	await(t, address, func(s stats) bool { return s.Memory != before }) // the server has loaded the policy
 	return c
 }
 
@@ -46,13 +40,7 @@ func TestASignalEndsASearch(t *testing.T) {
 
 	p = serve(t, "--listen", "tcp:127.0.0.1:0")
 	require.NoError(t, searching(t, p.ready[0]).Close())
-	other, stats := dial(t, p.ready[0]), struct {
-		Envs int `msgpack:"envs"`
-	}{1}
-	for end := time.Now().Add(2 * time.Minute); stats.Envs > 0; {
-		require.True(t, time.Now().Before(end), "the games of a client that is gone are still open")
-		require.NoError(t, other.Call("stats", &stats))
-	}
+	await(t, p.ready[0], func(s stats) bool { return s.Envs == 0 }) // its games are closed
 }
 
 // TestTheSecondSignalEndsAtOnce: it does not wait for clients that may still go on.

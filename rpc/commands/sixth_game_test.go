@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"os"
@@ -20,7 +19,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
-	"blockyard/rpc/wire/client"
+	"blockyard/datasets/program/ops/opstest"
 )
 
 // lines are what a new game adds to files that exist: one import and one line of a list each.
@@ -155,29 +154,15 @@ func (h house) web(t *testing.T) {
 	require.NoError(t, err)
 	address, _, _ := strings.Cut(strings.TrimSpace(line), "#")
 	get := func(path string, into any) {
-		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
-		defer stop()
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(address, "/")+path, nil)
-		require.NoError(t, err)
-		reply, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		defer reply.Body.Close()
-		text, err := io.ReadAll(reply.Body)
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, reply.StatusCode, "%s: %s", path, text)
-		require.NoError(t, json.Unmarshal(text, into), "%s", text)
+		status, text := opstest.Get(t, strings.TrimSuffix(address, "/")+path)
+		require.Equal(t, http.StatusOK, status, "%s: %s", path, text)
+		require.NoError(t, json.Unmarshal([]byte(text), into), text)
 	}
-	var list struct {
-		Games []struct {
-			ID, Game string
-		}
-	}
+	var list struct{ Games []struct{ ID, Game string } }
 	get("/api/games", &list)
 	require.Len(t, list.Games, 2)
 	var chunk struct {
-		Frames []struct {
-			Boards []struct{ Name string }
-		}
+		Frames []struct{ Boards []struct{ Name string } }
 	}
 	get("/api/frames?"+url.Values{"id": {list.Games[0].ID}}.Encode(), &chunk)
 	require.NotEmpty(t, chunk.Frames)
@@ -194,16 +179,8 @@ func (h house) training(t *testing.T) {
 
 // server steps the games through the wire, against an opponent of theirs, and reads features.
 func (h house) server(t *testing.T) {
-	cmd := exec.Command(filepath.Join(h.dir, "blockyard"), "serve", "--listen", "tcp:127.0.0.1:0")
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	var ready struct{ Ready []string }
-	require.NoError(t, json.NewDecoder(out).Decode(&ready))
-	c, err := client.Dial(t.Context(), ready.Ready[0], "", nil)
-	require.NoError(t, err)
-	defer c.Close()
+	p := start(t, exec.Command(filepath.Join(h.dir, "blockyard"), "serve", "--listen", "tcp:127.0.0.1:0"))
+	c := dial(t, p.ready[0])
 	var facts struct {
 		Game     string   `msgpack:"game"`
 		Features []string `msgpack:"features"`

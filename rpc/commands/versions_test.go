@@ -39,14 +39,27 @@ func started(t *testing.T) string {
 	return serve(t, "--listen", "unix:"+filepath.Join(t.TempDir(), "s")).ready[0]
 }
 
+// greeted connects to a server and says hello. It returns the answer, and its error.
+func greeted(t *testing.T, address string, proto ...int) (c *client.Client, hello greeting, err error) {
+	t.Helper()
+	network, rest, _ := strings.Cut(address, ":")
+	conn, err := net.Dial(network, rest)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = conn.Close() })
+	c = client.New(conn)
+	return c, hello, c.Call("hello", &hello, map[string]any{"proto": proto, "client": "of another time"})
+}
+
+type greeting struct {
+	Proto  []int            `msgpack:"proto"`
+	Limits map[string]int64 `msgpack:"limits"`
+}
+
 // A client of another protocol is refused, and told which side is older.
 func TestOtherProtocolsAreRefused(t *testing.T) {
 	address := started(t)
 	for older, proto := range map[string][]int{"client": {2, 1}, "server": {server.Protocol[0] + 1, 0}} {
-		conn, err := net.Dial("unix", strings.TrimPrefix(address, "unix:"))
-		require.NoError(t, err)
-		defer conn.Close()
-		err = client.New(conn).Call("hello", nil, map[string]any{"proto": proto, "client": "of another time"})
+		_, _, err := greeted(t, address, proto...)
 		var refused *wire.Error
 		require.ErrorAs(t, err, &refused)
 		require.Equal(t, wire.Version, refused.Code)
@@ -57,15 +70,8 @@ func TestOtherProtocolsAreRefused(t *testing.T) {
 
 // The second number of a version does not matter.
 func TestNewerMinorVersionsAreServed(t *testing.T) {
-	conn, err := net.Dial("unix", strings.TrimPrefix(started(t), "unix:"))
+	c, hello, err := greeted(t, started(t), server.Protocol[0], 99)
 	require.NoError(t, err)
-	defer conn.Close()
-	c := client.New(conn)
-	var hello struct {
-		Proto []int `msgpack:"proto"`
-	}
-	newer := []int{server.Protocol[0], 99}
-	require.NoError(t, c.Call("hello", &hello, map[string]any{"proto": newer, "client": "of tomorrow"}))
 	require.Equal(t, server.Protocol[:], hello.Proto)
 	require.ErrorContains(t, c.Call("fly", nil), `no method "fly"`)
 }
