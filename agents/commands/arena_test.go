@@ -3,7 +3,6 @@ package commands
 import (
 	"bytes"
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,9 +16,11 @@ import (
 	"blockyard/env/games"
 )
 
+// The report and the records do not depend on the number of workers.
 func TestArenaPrintsOneLineOfJSON(t *testing.T) {
-	status, out, errs := agents(t.Context(), "arena blockbattle --a random --b random --games 60 --seed 7 --json")
-	require.Zero(t, status, errs)
+	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
+	line := "arena blockbattle --a random --b random --games 60 --seed 7 --json"
+	out, errs := ends(t, 0, line+" --record "+path)
 	require.Empty(t, errs, "no bar where there is no terminal")
 	require.Equal(t, 1, strings.Count(out, "\n"))
 	got := decoded[match.Report](t, out)
@@ -31,9 +32,11 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	require.Equal(t, []float64{low, high}, []float64{m.Score.Low, m.Score.High})
 	require.Less(t, m.Score.Low, m.Score.Value)
 	require.InDelta(t, match.Elo(m.Score.Value), m.Elo.Value, 1e-9)
-
-	_, again, _ := agents(t.Context(), "arena blockbattle --a random --b random --games 60 --seed 7 --json --workers 1")
-	require.Equal(t, out, again)
+	require.Len(t, checked(t, path), 60)
+	made, err := program.ReadRun(path + ".run.json")
+	require.NoError(t, err)
+	require.Equal(t, "7", made.Seed)
+	require.Equal(t, out, succeeds(t, line+" --workers 1"))
 }
 
 func TestArenaPrintsForPeople(t *testing.T) {
@@ -44,19 +47,9 @@ pairs   0 lost, 0 at ½, 0 at 1, 0 at 1½, 10 won
 score   100.00 %, 95 % interval 69.15 to 100.00
 Elo     +636, 95 % interval +140 to +636
 `, out)
-	_, out, _ = agents(context.Background(), "arena blockbattle --a random --b first --games 2000 --sprt 0,200")
+	out = succeeds(t, "arena blockbattle --a random --b first --games 2000 --sprt 0,200")
 	require.Contains(t, out, "SPRT    Elo 0 against 200: LLR")
 	require.Contains(t, out, ": H1\n")
-}
-
-func TestArenaRecordsGamesThatReplay(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	line := "arena blockbattle:classic --a random --b first --games 6 --json --record " + path
-	succeeds(t, line)
-	require.Len(t, checked(t, path), 6)
-	made, err := program.ReadRun(path + ".run.json")
-	require.NoError(t, err)
-	require.Equal(t, "1", made.Seed)
 }
 
 // Ctrl-C ends the context; the arena reports and records the pairs played before.
@@ -87,10 +80,8 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 
 // TestArenaTakesEveryAgent: programs and sources play, under the names that the user gives them, and a person does not.
 func TestArenaTakesEveryAgent(t *testing.T) {
-	path, python := filepath.Join(t.TempDir(), "games.jsonl"), filepath.Join(t.TempDir(), "fall.py")
-	source := "for line in open(0):\n    if line.startswith('action'): print('drop', flush=True)\n"
-	require.NoError(t, os.WriteFile(python, []byte(source), 0o644))
-	out := succeeds(t, "arena blockbattle --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
+	path, python := filepath.Join(t.TempDir(), "games.jsonl"), written(t, "fall.py", entries["dropper.py"])
+	out := succeeds(t, "arena blockbattle:classic --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
 	require.Contains(t, out, "fall")
 	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
 	misused(t, "arena ", map[string]string{
@@ -104,10 +95,8 @@ func TestArenaTakesEveryAgent(t *testing.T) {
 
 func TestArenaOfOneSeat(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
-	line := "arena wintetris --a hand --b random --games 6 --seed 3 --cap-lines 30 --steps 200 --record " + path
-	out := succeeds(t, line+" --json")
-	require.Equal(t, 1, strings.Count(out, "\n"))
-	got := decoded[match.Report](t, out)
+	line := "arena wintetris --a hand --b random --games 6 --seed 3 --cap-lines 30 --steps 200"
+	got := decoded[match.Report](t, succeeds(t, line+" --json --record "+path))
 	require.Equal(t, map[string]string{"cap": "30", "steps": "200"}, got.Settings)
 	a, b, m := got.Players[0], got.Players[1], got.Meetings[0]
 	require.Equal(t, []int{12, 6, 6, 6}, []int{got.Games, got.Units, a.Games, b.Games})
@@ -118,31 +107,36 @@ func TestArenaOfOneSeat(t *testing.T) {
 	require.InDelta(t, a.Points.Mean.Value-b.Points.Mean.Value, m.Difference.Value, 1e-9)
 	require.Len(t, checked(t, path), 12)
 
-	_, out, _ = agents(context.Background(), line)
+	out := succeeds(t, line)
 	for _, want := range []string{
 		"hand and random, each alone, seed 3, 6 games, stopped at score 30, stopped after 200 choices",
 		"score     mean", "by seed   6 wins",
 	} {
 		require.Contains(t, out, want)
 	}
-	_, out, _ = agents(context.Background(), "arena wintetris:tick --a hand:parts=1 --games 2 --steps 40 --workers 1")
+	out = succeeds(t, "arena wintetris:tick --a hand:parts=1 --games 2 --steps 40 --workers 1")
 	require.Contains(t, out, "per end   none in a score of")
 	require.NotContains(t, out, "by seed")
 }
 
-func TestArenaOfOneSeatRefuses(t *testing.T) {
-	misused(t, "", map[string]string{
-		"arena wintetris --a hand --games 0":                        "--games 0: want a number from 1",
-		"arena wintetris --a hand --cap=-1":                         "--cap -1, --skip 0",
-		"arena wintetris --a hand --seats 2":                        "the game is for one",
-		"arena wintetris --a hand --sprt 0,5":                       "--sprt is for two seats",
-		"arena wintetris --a hand:parts=1":                          "wintetris:tick leaves it to the agent",
-		"arena wintetris:tick --a hand:parts=0":                     "not a number from 1 to 100",
-		"arena wintetris --a hand:ply=2":                            `unknown option "ply"; there are eps, parts, weights`,
-		"arena wintetris --a learned:weights=/no/such":              "/no/such",
-		"arena blockbattle --a first --b first --games 2 --steps 4": "are for games of one seat",
-		"arena tetrisduel --a first --b first --games 2 --cap 4":    "tetrisduel has more",
-		"arena tetrisduel --a first --b first --games 2 --seats 3":  "--seats 3: tetrisduel is for 2 to 2",
+func TestArenaRefuses(t *testing.T) {
+	misused(t, "arena ", map[string]string{
+		"wintetris --a hand --games 0":                            "--games 0: want a number from 1",
+		"wintetris --a hand --cap=-1":                             "--cap -1, --skip 0",
+		"wintetris --a hand --seats 2":                            "the game is for one",
+		"wintetris --a hand --sprt 0,5":                           "--sprt is for two seats",
+		"wintetris --a hand:parts=1":                              "wintetris:tick leaves it to the agent",
+		"wintetris:tick --a hand:parts=0":                         "not a number from 1 to 100",
+		"wintetris --a hand:ply=2":                                `unknown option "ply"; there are eps, parts, weights`,
+		"wintetris --a learned:weights=/no/such":                  "/no/such",
+		"blockbattle --a first --b first --games 2 --steps 4":     "are for games of one seat",
+		"tetrisduel --a first --b first --games 2 --cap 4":        "tetrisduel has more",
+		"tetrisduel --a first --b first --games 2 --seats 3":      "--seats 3: tetrisduel is for 2 to 2",
+		"blocking:shapes=/no/such --a hand --b hand":              "want blocking:shapes=FILE",
+		"blocking --a hand --b hand --seats 3 --games 4":          "want a multiple of 3",
+		"blocking --a hand --b hand --seats 5 --games 5":          "is for 2 to 4",
+		"blocking --a hand --b hand --seats 3 --games 3 --sprt 1": "for two seats",
+		"blocking --a greedy:weights=x --b hand":                  "greedy has no weights",
 	})
 }
 
@@ -150,8 +144,7 @@ func TestArenaForMoreSeats(t *testing.T) {
 	out := succeeds(t, "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
 	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
 	require.Contains(t, out, "games   8 in 2 sets, first in 8")
-	out = succeeds(t, "arena blocking --a random --b random --seats 3 --games 3 -q --json")
-	got := decoded[match.Report](t, out)
+	got := decoded[match.Report](t, succeeds(t, "arena blocking --a random --b random --seats 3 --games 3 -q --json"))
 	require.Equal(t, 1, got.Units)
 }
 
@@ -163,17 +156,13 @@ func TestArenaAloneTakesTheClairvoyant(t *testing.T) {
 	out := succeeds(t, line+" --record "+path)
 	require.Contains(t, out, "blockbattle: clairvoyant:pieces=1,width=2 against hand:ply=1, seed 3\n")
 	require.Len(t, checked(t, path), 2)
-	_, swapped, _ := agents(t.Context(), "arena blockbattle --b clairvoyant --a first --games 2")
-	require.Contains(t, swapped, "first against clairvoyant, ")
+	require.Contains(t, succeeds(t, "arena blockbattle --b clairvoyant --a first --games 2"), "first against clairvoyant, ")
 	for _, line := range []string{
 		line + " --cluster", "arena blockbattle --a x=clairvoyant --b first --games 2",
 		"ladder blockbattle clairvoyant first --games 2 --out " + t.TempDir(), "bot blockbattle --agent clairvoyant",
 		"play blockbattle --a clairvoyant --b first", "host blockbattle --bot clairvoyant --bot first",
 	} {
-		status, _, errs := agents(t.Context(), line)
-		require.NotZero(t, status, line)
-		require.Contains(t, errs, bots.ErrClairvoyant.Error(), line)
+		fails(t, 2, bots.ErrClairvoyant.Error(), line)
 	}
-	_, _, errs := agents(t.Context(), "arena tetrisduel --a clairvoyant --b first --games 2")
-	require.Contains(t, errs, "hides nothing")
+	fails(t, 2, "hides nothing", "arena tetrisduel --a clairvoyant --b first --games 2")
 }

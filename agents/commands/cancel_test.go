@@ -1,16 +1,13 @@
 package commands
 
 import (
-	"bytes"
-	"context"
 	"io"
-	"strings"
 	"testing"
 	"time"
 )
 
 // TestSearchesHearASignal: commands whose next decision alone would take minutes, or hours, end when their context does,
-// as a signal ends it. The time-out only catches one that goes on.
+// as a signal ends it.
 func TestSearchesHearASignal(t *testing.T) {
 	for _, line := range []string{
 		"arena dropblox --a learned:width=20000 --games 1000 -q",
@@ -24,26 +21,15 @@ func TestSearchesHearASignal(t *testing.T) {
 		"tune dropblox --with width=20000 -q --out none.json",
 	} {
 		t.Run(line, func(t *testing.T) {
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
 			silent, in := io.Pipe() // of a contest that says nothing
 			defer in.Close()
-			var out, errs bytes.Buffer
-			ended := make(chan int)
-			go func() { ended <- run(ctx, strings.Fields(line), &console{In: silent, Out: &out, Err: &errs}) }()
+			r := begin(t, silent, line)
 			select {
-			case <-ended:
-				t.Fatalf("it ended by itself: %s%s", &out, &errs)
+			case <-r.ended:
+				t.Fatalf("it ended by itself: %s%s", &r.out, &r.errs)
 			case <-time.After(300 * time.Millisecond):
 			}
-			cancel()
-			begun := time.Now()
-			select {
-			case <-ended:
-				t.Log("ended after", time.Since(begun))
-			case <-time.After(5 * time.Minute):
-				t.Fatal("it does not hear the end of its context")
-			}
+			r.stop(t)
 		})
 	}
 }

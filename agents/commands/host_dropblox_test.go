@@ -3,8 +3,6 @@
 package commands
 
 import (
-	"bytes"
-	"context"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,60 +16,53 @@ import (
 	"blockyard/datasets/viewer"
 )
 
-// dropblox goes to an empty folder with a program in it and returns a way to run "agents
-// host dropblox" there.
-func dropblox(t *testing.T, script string) func(args ...string) (int, string, string) {
+// dropblox goes to an empty folder with a program for Dropblox in it.
+func dropblox(t *testing.T, script string) {
 	t.Helper()
 	t.Chdir(t.TempDir())
 	place(t, "dropblox_ai", script)
-	return func(args ...string) (int, string, string) { return hostDropblox(t.Context(), args...) }
 }
 
+// place writes a program.
 func place(t *testing.T, path, script string) {
 	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 }
 
-func hostDropblox(ctx context.Context, args ...string) (int, string, string) {
-	return command(ctx, append([]string{"host", "dropblox"}, args...)...)
+// globbed are the paths of so many files.
+func globbed(t *testing.T, n int, pattern string) []string {
+	t.Helper()
+	list, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	require.Len(t, list, n, pattern)
+	return list
 }
 
 func TestHostDropbloxLocal(t *testing.T) {
-	host := dropblox(t, `echo left; echo hello; echo "to you" >&2`)
-	status, out, errs := host("local", "--seed", "-77", "--record", "games.jsonl")
-	require.Zero(t, status, errs)
+	dropblox(t, `echo left; echo hello; echo "to you" >&2`)
+	out, errs := ends(t, 0, "host dropblox local --seed -77 --record games.jsonl")
 	const begins = "INVALID COMMAND: hello\nTerminating process\ncommands received: ['left']\n" +
 		"moves_made: 1 score: 0 seconds_remaining: 2"
 	require.True(t, strings.HasPrefix(out, begins), out)
 	require.Regexp(t, `\nGame over! Your score was: 0\nRESULTS: 0\nRESULTS_TIME: \d+\n$`, out)
 	require.Contains(t, errs, "to you\n")
-	meta, err := filepath.Glob("history/0_*/meta")
-	require.NoError(t, err)
-	require.Len(t, meta, 1)
-	text, err := os.ReadFile(meta[0])
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"seed":"-77","program":"dropblox_ai","mode":"local"`)
+	meta := globbed(t, 1, "history/0_*/meta")
+	require.Contains(t, read(t, meta[0]), `"seed":"-77","program":"dropblox_ai","mode":"local"`)
 	require.Len(t, checked(t, "games.jsonl"), 1)
 
-	status, again, _ := host("--seed", "77", "--history", "")
-	require.Zero(t, status)
-	count := func(s string) int { return strings.Count(s, "moves_made") }
-	require.Equal(t, count(out), count(again), "a seed and its negative are one game")
-	all, err := filepath.Glob("history/*")
-	require.NoError(t, err)
-	require.Len(t, all, 1)
+	again := succeeds(t, "host dropblox --seed 77 --history", "")
+	require.Equal(t, strings.Count(out, "moves_made"), strings.Count(again, "moves_made"), "a seed and its negative are one game")
+	globbed(t, 1, "history/*")
 }
 
 func TestHostDropbloxRandomSeed(t *testing.T) {
-	host := dropblox(t, `exit`)
-	for _, args := range [][]string{{"--seed", "-5"}, {"--seeds", "-5,6,-7"}, {"local", "--", "-5"}} { // which are no flags
-		status, _, errs := host(append([]string{"--turns", "1", "--history", ""}, args...)...)
-		require.Zero(t, status, errs)
+	dropblox(t, `exit`)
+	for _, line := range []string{"--seed -5", "--seeds -5,6,-7", "local -- -5"} { // which are no flags
+		succeeds(t, "host dropblox --turns 1 --history= "+line)
 	}
 	seeds := map[string]bool{}
 	for range 3 {
-		status, out, errs := host("local", "--turns", "2", "--history", "")
-		require.Zero(t, status, errs)
+		out := succeeds(t, "host dropblox local --turns 2 --history=")
 		m := regexp.MustCompile(`^Seed: (\d+)\n`).FindStringSubmatch(out)
 		require.NotNil(t, m, out)
 		seeds[m[1]] = true
@@ -81,12 +72,11 @@ func TestHostDropbloxRandomSeed(t *testing.T) {
 }
 
 func TestHostDropbloxTournament(t *testing.T) {
-	host := dropblox(t, `echo left; echo "some words" >&2`)
+	dropblox(t, `echo left; echo "some words" >&2`)
 	place(t, "idle", `:`)
 	place(t, "gone", `rm -f "$0"`)
-	args := []string{"--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone", "--seed", "9", "--games", "3"}
-	status, out, errs := host(append(args, "--record", "games.jsonl.gz", "--log", "logs", "--history", "h", "--json")...)
-	require.Zero(t, status, errs)
+	const line = "host dropblox --bot ./dropblox_ai --bot idle --bot ./gone "
+	out, errs := ends(t, 0, line+"--seed 9 --games 3 --record games.jsonl.gz --log logs --history h --json")
 	require.Empty(t, errs)
 	got := decoded[match.Report](t, out)
 	require.Len(t, got.Played, 9)
@@ -103,10 +93,11 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Zero(t, got.Meetings[0].Difference.Value)
 	require.Equal(t, map[string]string{"seconds": "300"}, got.Settings)
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
-	log, err := os.ReadFile("logs/A1.log")
-	require.NoError(t, err)
-	require.Regexp(t, `(?m)^over after \d+ turns, 0 points: blocked $`, string(log))
-	turns, err := gamelog.Read("A1.log", bytes.NewReader(log))
+	globbed(t, 9, "h/[ABC][123]_*/state0")
+
+	log := read(t, "logs/A1.log")
+	require.Regexp(t, `(?m)^over after \d+ turns, 0 points: blocked $`, log)
+	turns, err := gamelog.Read("A1.log", strings.NewReader(log))
 	require.NoError(t, err)
 	require.Len(t, turns, got.Played[0].Rounds)
 	for _, now := range turns {
@@ -117,14 +108,9 @@ func TestHostDropbloxTournament(t *testing.T) {
 	rec, _, err := viewer.ReadGame(t.Context(), "logs/A1.log", 1, 0)
 	require.NoError(t, err)
 	require.Len(t, rec.Choices, len(turns), "the log ends with the record of its game")
-	folders, err := filepath.Glob("h/[ABC][123]_*/state0")
-	require.NoError(t, err)
-	require.Len(t, folders, 9)
 
 	place(t, "gone", `rm -f "$0"`)
-	status, out, errs = host("--bot", "./dropblox_ai", "--bot", "idle", "--bot", "./gone",
-		"--seeds", "-9,+10", "--turns", "4", "--workers", "2")
-	require.Zero(t, status, errs)
+	out = succeeds(t, line+"--seeds -9,+10 --turns 4 --workers 2")
 	require.Contains(t, out, "dropblox, seed -9: 6 games, 300 s a game, at most 4 turns\nA: ./dropblox_ai\nB: idle\n")
 	require.Regexp(t, `\n +1 +-9 +A +4 +0 +1 +turns\n`, out)
 	require.Regexp(t, `\n +A +2 .* 0\.0 +0\.0 to 0\.0 +0 *\n(?s:.*)\n +A +4\.0 .* turns 2`, out)
@@ -133,59 +119,49 @@ func TestHostDropbloxTournament(t *testing.T) {
 }
 
 func TestHostDropbloxNames(t *testing.T) {
-	host := dropblox(t, `echo left`)
+	dropblox(t, `echo left`)
 	place(t, "hand", `:`)
-	status, out, errs := host("--bot", "Ann=./dropblox_ai", "--bot", "exec:./dropblox_ai", "--bot", "hand",
-		"--seed", "9", "--turns", "1", "--json")
-	require.Zero(t, status, errs)
-	got := decoded[match.Report](t, out)
+	const line = "host dropblox --seed 9 --turns 1 --bot "
+	got := decoded[match.Report](t, succeeds(t, line+"Ann=./dropblox_ai --bot exec:./dropblox_ai --bot hand --json"))
 	require.Equal(t, "Ann", got.Players[0].Name)
 	require.Equal(t, "./dropblox_ai", got.Players[1].Name)
 	require.Equal(t, "hand", got.Players[2].Name, "a program of the name of an agent is a program")
-
-	for text, want := range map[string]string{
+	misused(t, line+"./dropblox_ai --bot ", map[string]string{
 		"learned":          "make a program of it with agents bundle",
 		"Ann=hand:depth=1": "make a program of it with agents bundle",
 		"hand:ply=1":       "unknown option \"ply\"",
 		"Ann=./gone":       `unknown agent "./gone"; dropblox has`,
 		"exec:./gone":      "program ./gone: ",
-	} {
-		status, _, errs := host("--bot", "./dropblox_ai", "--bot", text, "--seed", "9", "--turns", "1")
-		require.Equal(t, 2, status, text)
-		require.Contains(t, errs, want, text)
-	}
+	})
 }
 
 func TestHostDropbloxStops(t *testing.T) {
-	dropblox(t, `[ -e slow ] && touch second && sleep 600; touch slow`)
 	for _, c := range []struct {
-		args   []string
+		line   string
 		status int
 		want   string
 	}{
-		{[]string{"local", "5"}, 1, "agents: stopped after 1 turns with 0 points\n"},
-		{[]string{"--seeds", "5,6", "--json", "--record", "games.jsonl"}, 0, `"stopped":true`},
+		{"local 5", 1, "agents: stopped after 1 turns with 0 points\n"},
+		{"--seeds 5,6 --json --record games.jsonl", 0, `"stopped":true`},
 	} {
-		_, _ = os.Remove("slow"), os.Remove("second")
-		ctx, cancel := context.WithCancel(t.Context())
-		go cancelAt(ctx, cancel, "second") // in the second turn
-		status, out, errs := hostDropblox(ctx, c.args...)
-		cancel()
-		require.Equal(t, c.status, status)
-		require.Contains(t, out+errs, c.want)
+		dropblox(t, `[ -e slow ] && touch second && sleep 600; touch slow`)
+		r := begin(t, nil, "host dropblox "+c.line)
+		present(t, "second") // it is in the second turn
+		require.Equal(t, c.status, r.stop(t))
+		require.Contains(t, r.out.String()+r.errs.String(), c.want)
+		if c.status == 0 {
+			require.True(t, checked(t, "games.jsonl")[0].Stopped)
+			continue
+		}
+		meta := globbed(t, 1, "history/0_*/meta")
+		require.Contains(t, read(t, meta[0]), `"turns":1,"score":0,"reason":"stopped"`)
 	}
-	require.True(t, checked(t, "games.jsonl")[0].Stopped)
-	meta, err := filepath.Glob("history/0_*/meta")
-	require.NoError(t, err)
-	text, err := os.ReadFile(meta[0])
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"turns":1,"score":0,"reason":"stopped"`)
 }
 
 func TestHostDropbloxRefuses(t *testing.T) {
-	host := dropblox(t, `exit`)
-	require.NoError(t, os.WriteFile("plain", nil, 0o600))
-	for line, want := range map[string]string{
+	dropblox(t, `exit`)
+	writeFiles(t, ".", map[string]string{"plain": ""})
+	misused(t, "host dropblox ", map[string]string{
 		"remote":                           "want local, practice or compete",
 		"local abc":                        `seed "abc": want a whole number`,
 		"local 1.5":                        "want a whole number",
@@ -203,16 +179,7 @@ func TestHostDropbloxRefuses(t *testing.T) {
 		"practice 5 --server http://x":     "practice takes one program and no seed",
 		"compete --games 2 --server x":     "--games has no effect with compete",
 		"practice --server x --config not": "not: no such file",
-	} {
-		status, out, errs := host(strings.Fields(line)...)
-		require.Equal(t, 2, status, line)
-		require.Empty(t, out, line)
-		require.Contains(t, errs, want, line)
-	}
-	status, out, _ := host("--help")
-	require.Zero(t, status)
-	require.Contains(t, out, "dropblox_ai")
-	list, err := os.ReadDir(".")
-	require.NoError(t, err)
-	require.Len(t, list, 2)
+	})
+	require.Contains(t, succeeds(t, "host dropblox --help"), "dropblox_ai")
+	globbed(t, 2, "*")
 }

@@ -2,10 +2,8 @@ package commands
 
 import (
 	"html"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -48,47 +46,47 @@ func TestHostNamesOddHabits(t *testing.T) {
 	for name, h := range habits {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := t.TempDir()
-			bot := filepath.Join(dir, "bot.py")
-			require.NoError(t, os.WriteFile(bot, []byte(oddBot(name)), 0o644))
-			bank := "60s"
+			bot, bank, dir := written(t, "bot.py", oddBot(name)), "60s", t.TempDir()
 			switch name {
 			case "no line end": // by a program that starts at once, so that its bytes come in time
 				bot, bank = `while read -r who x; do case "$who" in action) printf left,drop;; esac; done`, "5s"
 			case "no flush":
 				bank = "2s"
 			}
-			status, out, errs := hostMatch(t, t.Context(), bot, dropper, "--games", "1", "--json", "--log", dir,
-				"--timebank", bank, "--time-per-move", "0s")
-			require.Zero(t, status, errs)
+			out, _ := hosts(t, "blockbattle --games 1 --json --log "+dir+" --time-per-move 0s --timebank "+bank, bot, dropper)
 			got := decoded[match.Report](t, out)
 			require.Contains(t, strings.Join(got.Players[0].Program.Odd, "\n"), h[1])
 			require.Empty(t, got.Players[1].Program.Odd)
 			require.Contains(t, got.String(), "A: "+got.Players[0].Program.Odd[0]+"\n")
 			if !strings.HasPrefix(h[1], "a remark") {
-				log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
-				require.NoError(t, err)
-				require.Contains(t, string(log), "player1 * "+h[1])
+				require.Contains(t, read(t, filepath.Join(dir, "game-001.log")), "player1 * "+h[1])
 			}
 		})
 	}
 }
 
-// TestTournamentNamesOddHabits: the table and the page name a habit, as a reason to refuse the bot or beside it: some of
-// each kind, all if BLOCKYARD_LONG is set.
-func TestTournamentNamesOddHabits(t *testing.T) {
-	subs, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	habits := maps.Clone(habits)
-	delete(habits, "flood") // on a busy machine, 64 MiB take longer than the time bank
-	if os.Getenv("BLOCKYARD_LONG") == "" {
-		some := []string{"no flush", "two lines", "exception", "closed", "JSON"}
-		maps.DeleteFunc(habits, func(name string, _ [2]string) bool { return !slices.Contains(some, name) })
-	}
+// oddEntries are submissions with habits: some of each kind, all if BLOCKYARD_LONG is set.
+func oddEntries() map[string]string {
+	files := map[string]string{}
 	for name := range habits {
-		require.NoError(t, os.WriteFile(filepath.Join(subs, name+".py"), []byte(oddBot(name)), 0o644))
+		switch name {
+		case "flood": // on a busy machine, 64 MiB take longer than the time bank
+			continue
+		default:
+			if os.Getenv("BLOCKYARD_LONG") == "" {
+				continue
+			}
+		case "no flush", "two lines", "exception", "closed", "JSON":
+		}
+		files[name+".py"] = oddBot(name)
 	}
-	r := playTournament(t, "first", "--dir", subs, "--out", out, "--format", "swiss", "--rounds", "1", "--games", "1",
-		"--finals", "0", "--workers", "4", "--timebank", "10s", "--time-per-move", "0s")
+	return files
+}
+
+// namesHabits checks that the table and the page of a tournament name the habits of oddEntries, as a reason to refuse a
+// bot or beside it.
+func namesHabits(t *testing.T, r *tournament.Report, out string) {
+	t.Helper()
 	said, table := map[string]string{}, r.String()
 	for _, e := range r.Refused {
 		said[e.Name] = e.Refused
@@ -96,22 +94,17 @@ func TestTournamentNamesOddHabits(t *testing.T) {
 	for _, s := range r.Players {
 		said[s.Name] += strings.Join(s.Program.Odd, "; ")
 	}
-	text, err := os.ReadFile(filepath.Join(out, tournament.PageFile))
-	require.NoError(t, err)
-	page := html.UnescapeString(string(text))
-	for name, h := range habits {
-		want := strings.TrimPrefix(h[1], "a remark, ")
+	page := html.UnescapeString(read(t, filepath.Join(out, tournament.PageFile)))
+	for file := range oddEntries() {
+		name := strings.TrimSuffix(file, ".py")
+		want := strings.TrimPrefix(habits[name][1], "a remark, ")
 		if name == "no line end" || name == "no flush" {
-			want = "never answers: too many time-outs: " + h[1]
+			want = "never answers: too many time-outs: " + want
 		}
 		require.Contains(t, said[name], want)
 		require.Contains(t, table, said[name])
 		require.Contains(t, page, said[name])
 	}
 	require.Contains(t, said["no flush"], "--dialect port", "it may be for another dialect")
-	require.NotEmpty(t, r.Players[0].Games)
 	require.Contains(t, said["two lines"], "writes more lines", "it takes part")
-	log, err := os.ReadFile(filepath.Join(out, tournament.LogFile(0)))
-	require.NoError(t, err)
-	require.Contains(t, string(log), " * "+habits["two lines"][1])
 }

@@ -1,17 +1,12 @@
 package commands
 
 import (
-	"bytes"
-	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,13 +17,44 @@ import (
 	"blockyard/datasets/viewer"
 )
 
-// A bot in another language: it drops every piece where it is, and says so.
-const dropper = `while read -r who x; do case "$who" in action) echo "asked $x" >&2; echo drop;; esac; done`
+// Bots in other languages.
+const (
+	// dropper drops every piece of Block Battle where it is, and says so.
+	dropper = `while read -r who x; do case "$who" in action) echo "asked $x" >&2; echo drop;; esac; done`
+	// pythonBot is a bot of Tetris Duel's original style that uses every method it is offered.
+	pythonBot = "python3 -B ../bots/tetrisduelbot/pybot.py ../bots/tetrisduelbot/testdata/everymethod.py"
+	// lister answers the first placement of the list, and passer never names one.
+	lister = `while read -r w x; do case "$w" in blocks) echo ready;; moves) read -r m; echo "$m";; esac; done`
+	passer = `while read -r w x; do case "$w" in blocks) echo ready;; moves) echo pass;; esac; done`
+	// listed answers the first placement that Blocking sends it.
+	listed = `python3 -c '
+import sys
+def lines(n):
+    return [next(sys.stdin).strip() for _ in range(int(n))]
+lines(lines(1)[0])
+_, me, n, _ = lines(4)
+print("I am", me, file=sys.stderr, flush=True)
+while True:
+    try:
+        lines(n), lines(lines(1)[0])
+        print(lines(lines(1)[0])[0], flush=True)
+    except (StopIteration, RuntimeError):
+        break
+'`
+)
 
-// hostMatch runs "agents host blockbattle" with these bots and flags.
-func hostMatch(t *testing.T, ctx context.Context, a, b string, flags ...string) (int, string, string) {
+// hosts runs "agents host" with these bots, and returns its output and errors.
+func hosts(t *testing.T, line string, bots ...string) (out, errs string) {
 	t.Helper()
-	return command(ctx, append([]string{"host", "blockbattle", "--bot", a, "--bot", b}, flags...)...)
+	return ends(t, 0, "host "+line, flagged(bots)...)
+}
+
+// flagged are the flags for bots.
+func flagged(bots []string) (flags []string) {
+	for _, b := range bots {
+		flags = append(flags, "--bot", b)
+	}
+	return flags
 }
 
 // built builds this program.
@@ -40,145 +66,174 @@ func built(t *testing.T) string {
 	})
 }
 
-func TestHostPlaysTwoPrograms(t *testing.T) {
-	ours := built(t) + " bot blockbattle --agent hand:ply=1"
-	for _, flags := range [][]string{
-		{},
-		{"--dialect", "port"},
-		{"--profile", "classic"},
-		{"--profile", "port", "--dialect", "port"},
-		{"--profile", "port"},
-		{"--dialect", "beta"},
+// TestHostPlaysPrograms: in each contest, our bot plays two games against others in another language. The report, the
+// records and the log of the first game agree, and the log has all that was said.
+func TestHostPlaysPrograms(t *testing.T) {
+	logs := map[string][]string{ // what each log of a game has
+		"blockbattle": {" > drop\n", " ! asked move", "Game over: ", "\nTurn 1, round 2\n"},
+		"tetrisduel": {`player1 > ready\nplayer1 @ \d+\.\d{3} ms of 10000\.000 ms; wall \d+\.\d{3} ms, CPU `,
+			"player2 ! this must not disturb the dialogue\n", `player1 < end [012] (limit|overflow) \d+ \d+\n`},
+		"blocking": {"player0 < ABCD", "player1 > 12 12 ", "player1 ! I am 1\n", "Turn 2\n"},
+	}
+	for _, c := range []struct {
+		line   string
+		others []string
+		log    string // what the log has, too
+	}{
+		{"blockbattle", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --dialect port", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --profile classic", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --profile port --dialect port", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --profile port", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --dialect beta", []string{dropper}, " < settings time_bank 10000\n"},
+		{"tetrisduel --pairs 1", []string{pythonBot}, ""},
+		{"blocking --tolerance 5s --early-end on", []string{listed}, ""},
+		{"blocking --tolerance 5s --early-end on", []string{listed, listed, listed}, ""},
+		{"blocking --tolerance 5s --early-end off", []string{listed, listed}, ""},
 	} {
-		t.Run(strings.Join(flags, " "), func(t *testing.T) {
-			dir := t.TempDir()
+		t.Run(fmt.Sprintf("%s, %d bots", c.line, 1+len(c.others)), func(t *testing.T) {
+			game := strings.Fields(c.line)[0]
+			ours, dir := built(t)+" bot "+game+" --agent hand:ply=1", t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
-			status, out, errs := hostMatch(t, t.Context(), ours, dropper,
-				append(flags, "--games", "2", "--seed", "3", "--json", "--record", file, "--log", dir)...)
-			require.Zero(t, status, errs)
+			out, errs := hosts(t, c.line+" --seed 3 --json --record "+file+" --log "+dir, append([]string{ours}, c.others...)...)
 			require.Empty(t, errs)
 			got := decoded[match.Report](t, out)
-			require.Equal(t, 2, got.Games)
-			require.Equal(t, 2, got.Meetings[0].Wins)
-			require.Equal(t, 1.0, got.Meetings[0].Score.Value)
-			for _, b := range got.Players {
-				require.Positive(t, b.Program.Answers)
-				require.Zero(t, b.Program.Timeouts)
-				require.Zero(t, b.Program.Ended)
+			requirePlayed(t, game, &got)
+			recs := checked(t, file)
+			require.Len(t, recs, 2)
+			for k, g := range got.Played {
+				require.Equal(t, g.Reason, recs[k].Meta["reason"])
 			}
-			require.Len(t, checked(t, file), 2)
 			for _, path := range []string{file + ".run.json", filepath.Join(dir, program.RunFile)} {
 				made, err := program.ReadRun(path)
 				require.NoError(t, err)
 				require.Equal(t, "3", made.Seed)
 			}
-			log, err := os.ReadFile(filepath.Join(dir, "game-001.log"))
-			require.NoError(t, err)
-			bank := " < settings timebank 10000\n"
-			if slices.Contains(flags, "beta") {
-				bank = " < settings time_bank 10000\n"
-				require.NotContains(t, string(log), " skips ")
+
+			path := filepath.Join(dir, "game-001.log")
+			log := read(t, path)
+			for _, want := range append(logs[game], c.log) {
+				require.Regexp(t, want, log)
 			}
-			for _, want := range []string{
-				bank, " > drop\n", " ! asked move", "Game over: ", " is " + ours + "\n", "\nTurn 1, round 2\n",
-			} {
-				require.Contains(t, string(log), want)
+			require.Contains(t, log, " is "+ours+"\n")
+			require.Equal(t, strings.Count(log, " > "), strings.Count(log, " @ "), "every answer has its time")
+			require.False(t, strings.Contains(c.line, "beta") && strings.Contains(log, " skips "))
+			rec, _, err := viewer.ReadGame(t.Context(), path, 1, 0)
+			require.NoError(t, err)
+			turns, err := gamelog.Read("game-001.log", strings.NewReader(log))
+			require.NoError(t, err)
+			if game == "blockbattle" {
+				require.Len(t, turns, len(rec.Choices)/2, "the turns of the log are those of the record")
 			}
-			rec, _, err := viewer.ReadGame(t.Context(), filepath.Join(dir, "game-001.log"), 1, 0)
-			require.NoError(t, err)
-			turns, err := gamelog.Read("game-001.log", bytes.NewReader(log))
-			require.NoError(t, err)
-			require.Len(t, turns, len(rec.Choices)/2, "the turns of the log are those of the record")
 		})
 	}
+}
+
+// requirePlayed checks a report of two games, in which nobody made a fault.
+func requirePlayed(t *testing.T, game string, got *match.Report) {
+	t.Helper()
+	require.Equal(t, 2, got.Games)
+	require.Equal(t, len(got.Players) == 2, got.Winner != "")
+	for _, p := range got.Players {
+		require.Positive(t, p.Program.Answers)
+		require.Zero(t, p.Program.Timeouts)
+		require.Zero(t, p.Program.Ended)
+		require.True(t, len(p.Faults) == 0 || game != "blocking", "other games call the end of a side a fault")
+	}
+	require.NotEqual(t, got.Played[0].Seats, got.Played[1].Seats)
+	require.Equal(t, game != "blockbattle", got.Played[0].Seed == got.Played[1].Seed, "games of turns come in pairs")
+	switch game {
+	case "blockbattle":
+		require.Equal(t, 2, got.Meetings[0].Wins)
+		require.Equal(t, 1.0, got.Meetings[0].Score.Value)
+	case "blocking":
+		require.Less(t, got.Players[0].Rank.Value, got.Players[1].Rank.Value)
+	case "tetrisduel":
+		for _, g := range got.Played {
+			require.Contains(t, []string{"limit", "overflow"}, g.Reason)
+			require.Greater(t, g.Rounds, 20)
+		}
+	}
+}
+
+// TestHostFaults: the table, or what bots say on standard error, tells of every fault, and the games go on.
+func TestHostFaults(t *testing.T) {
+	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
+	file := filepath.Join(t.TempDir(), "duels.jsonl")
+	for _, c := range []struct {
+		line  string
+		bots  []string
+		wants []string
+	}{
+		{"blockbattle --games 2 --json --timebank 20ms --time-per-move 20ms --timeouts 2", []string{dropper, slow},
+			[]string{`"games":2,`, `"timeouts":4,`, `"ended_early":2,`}},
+		{"blockbattle --games 1", []string{dropper, "false"},
+			[]string{"A: while read", "\nB: false\n", "player1: asked moves 10000"}},
+		{"blocking --games 3 --tolerance 5s", []string{listed, "false", "false"}, []string{"elimination", "exit 3", "player0: I am 0"}},
+		{"tetrisduel --games 3 --record " + file, []string{lister, passer},
+			[]string{"100.0 %", "illegal 3\n", "winner of the match: A"}},
+		{"tetrisduel --games 2", []string{"exit 0;", lister}, []string{"missing 2\n"}},
+		{"tetrisduel --games 1 --json", []string{lister, "exit 0;"}, []string{`"reason":"missing"`}},
+		{"tetrisduel --games 1 --moves off", []string{passer, lister}, []string{"illegal 1"}},
+	} {
+		out, errs := hosts(t, c.line, c.bots...)
+		for _, want := range c.wants {
+			require.Contains(t, out+errs, want, c.line)
+		}
+	}
+	rec := checked(t, file)[0]
+	require.Equal(t, "illegal", rec.Meta["reason"])
+	require.Equal(t, []float32{1, -1}, rec.Results)
 }
 
 // Deterministic bots with swapped seats repeat a game of Block Battle, so every game has a new seed by default. In a
 // game of turns the seat matters, and both games of a pair have one seed.
 func TestHostCountsDistinctGames(t *testing.T) {
-	ours := built(t) + " bot blockbattle --agent "
-	for flags, want := range map[string][2]int{ // seeds and distinct games
-		"":                {4, 4},
-		"--new-seed game": {4, 4},
-		"--new-seed pair": {2, 2},
+	for _, c := range []struct {
+		line, a, b             string
+		games, seeds, distinct int
+	}{
+		{"blockbattle --games 4", "hand:ply=1", "terms6:ply=1", 4, 4, 4},
+		{"blockbattle --games 4 --new-seed game", "hand:ply=1", "terms6:ply=1", 4, 4, 4},
+		{"blockbattle --games 4 --new-seed pair", "hand:ply=1", "terms6:ply=1", 4, 2, 2},
+		{"tetrisduel --new-seed pair", "hand:ply=1", "hand:ply=1", 2, 1, 1},
+		{"tetrisduel --new-seed game", "hand:ply=1", "hand:ply=1", 2, 2, 2},
+		{"tetrisduel", "hand:ply=1", "first", 2, 1, 2}, // it matters who begins
 	} {
-		args := append([]string{"--games", "4", "-q"}, strings.Fields(flags)...)
-		status, out, errs := hostMatch(t, t.Context(), ours+"hand:ply=1", ours+"terms6:ply=1", args...)
-		require.Zero(t, status, errs)
+		out, _ := hosts(t, c.line+" -q", c.a, c.b)
 		seeds := map[string]bool{}
 		for _, row := range regexp.MustCompile(`(?m)^ +\d+ +(\d{15,})`).FindAllStringSubmatch(out, -1) {
 			seeds[row[1]] = true
 		}
-		require.Len(t, seeds, want[0], out)
-		require.Contains(t, out, fmt.Sprintf("\ndistinct games: %d of 4", want[1]))
-		require.Equal(t, want[1] < 4, strings.Contains(out, "--new-seed game"))
+		require.Len(t, seeds, c.seeds, out)
+		require.Contains(t, out, fmt.Sprintf("\ndistinct games: %d of %d", c.distinct, c.games))
+		require.Equal(t, c.distinct < c.games, strings.Contains(out, "--new-seed game"), c.line)
 	}
-	duel := built(t) + " bot tetrisduel --agent "
-	for flag, want := range map[string]int{"pair": 1, "game": 2} {
-		status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"hand:ply=1", "--new-seed", flag, "-q")
-		require.Zero(t, status, errs)
-		require.Contains(t, out, fmt.Sprintf("distinct games: %d of 2", want), "the same program on both seats")
-	}
-	status, out, errs := hostDuel(t, duel+"hand:ply=1", duel+"first", "-q")
-	require.Zero(t, status, errs)
-	require.Contains(t, out, "distinct games: 2 of 2", "it matters who begins")
-}
-
-func TestHostEndsABotThatIsSlow(t *testing.T) {
-	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
-	status, out, errs := hostMatch(t, t.Context(), dropper, slow, "--games", "2", "--json",
-		"--timebank", "20ms", "--time-per-move", "20ms", "--timeouts", "2")
-	require.Zero(t, status, errs)
-	got := decoded[match.Report](t, out)
-	require.Equal(t, 2, got.Games)
-	require.Equal(t, 4, got.Players[1].Program.Timeouts)
-	require.Equal(t, 2, got.Players[1].Program.Ended)
-}
-
-func TestHostPlaysOnWithoutABotThatEnds(t *testing.T) {
-	status, out, errs := hostMatch(t, t.Context(), dropper, "false", "--games", "1")
-	require.Zero(t, status, errs)
-	require.Contains(t, out, "A: while read")
-	require.Contains(t, out, "\nB: false\n")
-	require.Contains(t, errs, "player1: asked moves 10000")
 }
 
 func TestHostStopsWhenTold(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	dir := t.TempDir()
 	file, begun := filepath.Join(dir, "games.jsonl"), filepath.Join(dir, "begun")
-	go cancelAt(ctx, cancel, begun) // when the bot has been asked
 	asked := `while read -r who x; do case "$who" in action) touch ` + begun + `; sleep 600;; esac; done`
-	status, out, errs := hostMatch(t, ctx, asked, dropper, "--timebank", "10m", "--record", file, "-q")
-	require.Zero(t, status, errs)
-	require.Contains(t, out, "stopped early")
+	r := begin(t, nil, "host blockbattle --timebank 10m -q --record "+file, flagged([]string{asked, dropper})...)
+	present(t, begun) // the bot has been asked
+	require.Zero(t, r.stop(t), r.errs.String())
+	require.Contains(t, r.out.String(), "stopped early")
 	require.FileExists(t, file)
-}
-
-// cancelAt cancels a context when a file is there.
-func cancelAt(ctx context.Context, cancel func(), file string) {
-	for ctx.Err() == nil {
-		if _, err := os.Stat(file); err == nil {
-			cancel()
-		}
-		time.Sleep(time.Millisecond)
-	}
 }
 
 func TestHostRefuses(t *testing.T) {
 	misused(t, "", map[string]string{
-		"host blockbattle --bot a":                           "1 bots, want --bot twice",
-		"host chess --bot a --bot b":                         `no game "chess"`,
-		"host blockbattle --bot a --bot b --games 0":         "want a number from 1",
-		"host blockbattle --bot a --bot b --timebank=-1s":    "--timebank -1s: want a time of at least 1ns",
-		"host blockbattle --bot a --bot b --dialect dutch":   "dutch",
-		"host blockbattle --bot /no/such/bot --bot true":     `bot 1: agent "/no/such/bot": unknown agent`,
-		"host tetrisduel --bot true --bot exec:/no/such/bot": `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`,
-		"host blocking --bot /no/such/bot --bot true":        `bot 1: agent "/no/such/bot": unknown agent`,
-		"host blockbattle --bot true --bot human":            "a person plays with agents play",
-		"host blockbattle local --bot true --bot true":       `"local": want --bot before each bot`,
-		"host blockbattle --bot true --bot true --seed -5":   "--seed -5: want a whole number from 0",
+		"host blockbattle --bot a":                              "1 bots, want --bot twice",
+		"host tetrisduel --bot a --bot b --bot third --games 1": "3 bots, want --bot twice",
+		"host blocking --bot a":                                 "1 bots, want --bot twice to four times",
+		"host blocking --bot a --bot b --bot c --bot d --bot e": "5 bots",
+		"host chess --bot a --bot b":                            `no game "chess"`,
+		"host blockbattle --bot /no/such/bot --bot true":        `bot 1: agent "/no/such/bot": unknown agent`,
+		"host tetrisduel --bot true --bot exec:/no/such/bot":    `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`,
+		"host blocking --bot /no/such/bot --bot true":           `bot 1: agent "/no/such/bot": unknown agent`,
+		"host blockbattle --bot true --bot human":               "a person plays with agents play",
+		"host blockbattle local --bot true --bot true":          `"local": want --bot before each bot`,
 		"bot chess":                                             `no game "chess"`,
 		"bot blockbattle --agent nobody":                        `unknown agent "nobody"`,
 		"bundle chess --out x.go":                               `no game "chess"`,
@@ -187,17 +242,33 @@ func TestHostRefuses(t *testing.T) {
 		"bundle blockbattle --out x.go --weights /no/such/file": "/no/such/file",
 		"bundle blockbattle":                                    "--out",
 	})
+	misused(t, "host --bot a --bot b ", map[string]string{
+		"blockbattle --games 0":               "--games: want a number from 1",
+		"blockbattle --seed -5":               "--seed -5: want a whole number from 0",
+		"blockbattle --timebank=-1s":          "--timebank -1s: want a time of at least 1ns",
+		"blockbattle --dialect dutch":         "dutch",
+		"blockbattle:port --profile classic":  "--profile classic conflicts with blockbattle:port",
+		"blockbattle:port --profile document": "--profile document conflicts with blockbattle:port",
+		"TetrisDuel-v0 --pairs=-1":            "--pairs -1: want a whole number from 1",
+		"TetrisDuel-v0 --pairs 1 --games 2":   "one flag that says how many",
+		"TetrisDuel-v0 --budget=-1s":          "--budget -1s: want a time of at least",
+		"TetrisDuel-v0 --moves maybe":         "--moves maybe: want on or off",
+		"TetrisDuel-v0 --tie coin":            "--tie coin: want draw or time",
+		"blocking --time 0s":                  "--time 0s: want a time of at least 1ns",
+		"blocking --shapes /no/such":          "/no/such",
+		"blocking --shapes host.go":           "host.go: shapes, line 1",
+		"blocking:shapes=/no/such":            "/no/such",
+		"blocking --seatings none":            "none",
+		"":                                    `expected "<game>`,
+		"wintetris":                           "wintetris has no contest between programs",
+	})
 }
 
 func TestBundleCommand(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "bot.go")
-	status, text, errs := agents(t.Context(), "bundle blockbattle --ply 2 --zip --out "+out)
-	require.FileExists(t, out+".run.json", errs)
-	require.Zero(t, status, errs)
-	require.Contains(t, text, "547 answers, no breach of protocol")
-	src, err := os.ReadFile(out)
-	require.NoError(t, err)
-	require.True(t, bytes.HasPrefix(src, []byte("// Code generated by blockyard")))
+	require.Contains(t, succeeds(t, "bundle blockbattle --ply 2 --zip --out "+out), "547 answers, no breach of protocol")
+	require.FileExists(t, out+".run.json")
+	require.True(t, strings.HasPrefix(read(t, out), "// Code generated by blockyard"))
 	require.FileExists(t, strings.TrimSuffix(out, ".go")+".zip")
 }
 
@@ -216,14 +287,12 @@ func TestHostRefusesFlagsOfOtherGames(t *testing.T) {
 		"--dialect port dropblox":                     "--dialect",
 		"blockbattle:classic --moves off --bot third": "--moves",
 	} {
-		status, out, errs := agents(t.Context(), "host "+line+" --bot a --bot b")
-		require.Equal(t, 2, status, line)
+		out, errs := ends(t, 2, "host "+line+" --bot a --bot b")
 		require.Empty(t, out, line)
 		require.Contains(t, errs, flag+" is no option of this contest, which has --", line)
 		require.NotContains(t, strings.SplitN(errs, "which has", 2)[1], flag+" ", line)
 	}
-	status, _, errs := agents(t.Context(), "host blockbattle --shades 2")
-	require.Equal(t, 2, status)
+	_, errs := ends(t, 2, "host blockbattle --shades 2")
 	require.Regexp(t, "the flags of agents host are --bot .*--games .*--seatings .*--timebank", errs)
 }
 
@@ -236,15 +305,14 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 		"host blocking --help":                 "blockbattle, tetrisduel, blocking",
 		"host --own-dir --turns 1 dropblox -h": "--own-dir",
 	} {
-		out := succeeds(t, line)
-		require.Contains(t, out, want, line)
+		require.Contains(t, succeeds(t, line), want, line)
 	}
-	_, out, _ := agents(t.Context(), "host blocking --help")
+	out := succeeds(t, "host blocking --help")
 	for _, other := range []string{"--timebank", "--own-dir", "\ntetrisduel: "} {
 		require.NotContains(t, out, other, "only the options of the game")
 	}
 	t.Chdir(t.TempDir())
-	fails(t, "host --own-dir dropblox", 2, `unknown agent "dropblox_ai"`) // the game behind a flag without a value
+	fails(t, 2, `unknown agent "dropblox_ai"`, "host --own-dir dropblox") // the game behind a flag without a value
 }
 
 // A bot may be an agent, and have a name.
@@ -252,8 +320,7 @@ func TestHostPlaysAgents(t *testing.T) {
 	for game, patience := range map[string]string{
 		"blockbattle": "--time-per-move 20s", "tetrisduel": "--budget 1m", "blocking": "--tolerance 20s",
 	} {
-		line := "host " + game + " --bot Ann=hand:ply=1 --bot random -q --games 2 " + patience
-		out := succeeds(t, line)
+		out := succeeds(t, "host "+game+" --bot Ann=hand:ply=1 --bot random -q --games 2 "+patience)
 		require.Contains(t, out, "A: Ann\nB: random\n", game)
 		require.Contains(t, out, "Ann won 2, drew 0 and lost 0 of 2 games against random", game)
 	}
@@ -271,10 +338,4 @@ func TestHostPlaysVariants(t *testing.T) {
 		out := succeeds(t, "host "+line+" --bot false --bot false --games 1 --json")
 		require.Contains(t, out, `{"game":"`+want+`",`, line)
 	}
-	misused(t, "host --bot a --bot b ", map[string]string{
-		"blockbattle:port --profile classic":  "--profile classic conflicts with blockbattle:port",
-		"blockbattle:port --profile document": "--profile document conflicts with blockbattle:port",
-		"":                                    `expected "<game>`,
-		"wintetris":                           "wintetris has no contest between programs",
-	})
 }

@@ -2,7 +2,6 @@ package commands
 
 import (
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"strings"
@@ -98,11 +97,9 @@ func (s *shape) fields(path string, t reflect.Type) {
 
 // JSON.md describes every field of what commands print with --json, and no other.
 func TestJSONIsDescribed(t *testing.T) {
-	text, err := os.ReadFile("../JSON.md")
-	require.NoError(t, err)
 	row := regexp.MustCompile("^\\| `([^`]+)` \\| ([^|]+) \\| ([^|]+) \\|$")
 	described, headings := map[string][]string{}, []string{}
-	for _, line := range strings.Split(string(text), "\n") {
+	for _, line := range strings.Split(read(t, "../JSON.md"), "\n") {
 		if heading, ok := strings.CutPrefix(line, "## "); ok {
 			headings = append(headings, heading)
 		}

@@ -1,8 +1,6 @@
 package commands
 
 import (
-	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,23 +15,17 @@ import (
 func TestLadder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "ladder")
 	line := "ladder blocking random first hand:ply=1 --json --out " + dir + " --games "
-	out := succeeds(t, line+"2")
-	r := decoded[match.Report](t, out)
-	require.Equal(t, 6, r.Games)
+	require.Equal(t, 6, decoded[match.Report](t, succeeds(t, line+"2")).Games)
 	for _, name := range []string{"journal.jsonl", ladderReport, ladderPicture, program.RunFile} {
 		require.FileExists(t, filepath.Join(dir, name))
 	}
-	out = succeeds(t, line+"4")
-	require.NoError(t, json.Unmarshal([]byte(out), &r))
-	require.Equal(t, 12, r.Games)
-	text, err := os.ReadFile(filepath.Join(dir, ladderReport))
-	require.NoError(t, err)
-	require.JSONEq(t, out, string(text))
+	out := succeeds(t, line+"4")
+	require.Equal(t, 12, decoded[match.Report](t, out).Games)
+	require.JSONEq(t, out, read(t, filepath.Join(dir, ladderReport)))
 
 	alias := "ladder blockbattle random me=first --games 2 --out " + t.TempDir()
-	out = succeeds(t, alias)
-	require.Regexp(t, `\n +2 +me +2 `, out)
-	fails(t, strings.Replace(alias, "me=first", "me=hand:ply=1", 1), 2, "is of other entrants")
+	require.Regexp(t, `\n +2 +me +2 `, succeeds(t, alias))
+	fails(t, 2, "is of other entrants", strings.Replace(alias, "me=first", "me=hand:ply=1", 1))
 
 	misused(t, "ladder ", map[string]string{
 		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",

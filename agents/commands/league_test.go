@@ -2,16 +2,14 @@ package commands
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,22 +22,10 @@ func mover(columns int) string {
 	return strings.Replace(entries["dropper.py"], "'drop'", "'"+strings.Repeat("left,", columns)+"drop'", 1)
 }
 
-// writeFiles writes files of a folder, whose names may have folders.
-func writeFiles(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-}
-
 func entrantsOf(t *testing.T, dir string) []*tournament.Entrant {
 	t.Helper()
 	var head struct{ Entrants []*tournament.Entrant }
-	text, err := os.ReadFile(filepath.Join(dir, "tournament.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &head))
+	require.NoError(t, json.Unmarshal([]byte(read(t, filepath.Join(dir, "tournament.json"))), &head))
 	return head.Entrants
 }
 
@@ -63,13 +49,20 @@ func journalOf(t *testing.T, dir string) (played []match.Played, names []string)
 	text, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
 	require.NoError(t, err)
 	for line := range bytes.Lines(text) {
-		var p match.Played
 		if line[len(line)-1] == '\n' { // else it is being written
-			require.NoError(t, json.Unmarshal(line, &p))
-			played = append(played, p)
+			played = append(played, decoded[match.Played](t, string(line)))
 		}
 	}
 	return played, names
+}
+
+// left says of each in the table of a league why it plays no more, "" if it plays.
+func left(r *tournament.Report) map[string]string {
+	all := map[string]string{}
+	for _, s := range r.Players {
+		all[s.Name] = s.Left
+	}
+	return all
 }
 
 // TestLeagueWhileItPlays: entrants come, are replaced and leave while games are played. Every version has its own rating,
@@ -79,31 +72,16 @@ func TestLeagueWhileItPlays(t *testing.T) {
 	dir := t.TempDir()
 	subs := filepath.Join(dir, "submissions")
 	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"one=first\"]\n", "submissions/README.md": "no bot"})
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var out bytes.Buffer
-	status := make(chan int, 1)
-	go func() {
-		args := []string{"league", "blockbattle", "--dir", dir, "--json", "--workers", "2", "--timebank", "1m"}
-		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: &out, Err: io.Discard})
-	}()
-	plays := func(name string, after int) int { // waits for a game of an entrant
-		games := 0
-		require.Eventually(t, func() bool {
-			if _, err := os.Stat(filepath.Join(dir, "tournament.json")); err != nil { // the journal is there before it
-				return false
-			}
+	league := begin(t, nil, "league blockbattle --json --workers 2 --timebank 1m --dir "+dir)
+	present(t, filepath.Join(dir, "tournament.json"))   // the journal is there before it
+	plays := func(name string, after int) (games int) { // waits for a game of an entrant
+		eventually(t, func() bool {
 			played, names := journalOf(t, dir)
 			games = len(played)
-			for _, g := range played[min(after, len(played)):] {
-				for _, e := range g.Seats {
-					if names[e] == name {
-						return true
-					}
-				}
-			}
-			return false
-		}, 10*time.Minute, 20*time.Millisecond, name)
+			return slices.ContainsFunc(played[min(after, games):], func(g match.Played) bool {
+				return slices.ContainsFunc(g.Seats, func(e int) bool { return names[e] == name })
+			})
+		})
 		return games
 	}
 	plays("one", 0)
@@ -114,24 +92,18 @@ func TestLeagueWhileItPlays(t *testing.T) {
 	writeFiles(t, subs, map[string]string{"mover.py": mover(0)})
 	at = plays("mover", at)
 	require.NoError(t, os.Remove(filepath.Join(subs, "mover.py")))
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != ""
-	}, 10*time.Minute, 20*time.Millisecond)
-	stop()
-	require.Zero(t, <-status)
-	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	require.NoError(t, err)
+	})
+	require.Zero(t, league.stop(t))
+	page := read(t, filepath.Join(dir, "index.html"))
 	for _, want := range []string{"Block Battle <span>league", ">stopped<", "mover <i>left</i>", "does not compile"} {
-		require.Contains(t, string(page), want)
+		require.Contains(t, page, want)
 	}
 
-	r := decoded[tournament.Report](t, out.String())
-	left := map[string]string{}
-	for k, s := range r.Players {
-		left[s.Name] = s.Left
-		require.True(t, k == 0 || r.Players[k-1].Elo.Value >= s.Elo.Value, "by rating")
-	}
-	require.Equal(t, map[string]string{"random": "", "one": "", "mover": "left", "mover v2": "left"}, left)
+	r := decoded[tournament.Report](t, league.out.String())
+	require.True(t, slices.IsSortedFunc(r.Players, func(a, b match.Standing) int { return cmp.Compare(b.Elo.Value, a.Elo.Value) }))
+	require.Equal(t, map[string]string{"random": "", "one": "", "mover": "left", "mover v2": "left"}, left(&r))
 	require.Len(t, r.Refused, 1)
 	require.Equal(t, "broken", r.Refused[0].Name)
 	played, names := journalOf(t, dir)
@@ -152,18 +124,9 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m", "--games", "16"}
 	for _, games := range []int{1, 6} {
 		killAfter(t, games, 16, dir, args...)
-		f, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-		require.NoError(t, err)
-		_, err = f.WriteString(`{"number":`)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
+		tear(t, dir)
 	}
-	report := func() tournament.Report {
-		status, out, errs := command(t.Context(), args...)
-		require.Zero(t, status, errs)
-		return decoded[tournament.Report](t, out)
-	}
-	first := report()
+	first := succeeds(t, "", args...)
 	played, names := journalOf(t, dir)
 	require.Len(t, played, 16)
 	require.Len(t, names, 4)
@@ -176,94 +139,78 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 		require.LessOrEqual(t, len(pair), 2)
 		require.True(t, len(pair) == 1 || slices.Equal(pair[0].Seats, []int{pair[1].Seats[1], pair[1].Seats[0]}))
 	}
-	again := report()
-	require.Equal(t, first, again, "nothing is played again")
+	require.Equal(t, first, succeeds(t, "", args...), "nothing is played again")
 }
 
 // TestLeagueTry: the first candidate is kept, a stronger one is kept beside it, a weaker one is rejected, each is
 // remembered, and all that was kept plays in the league.
 func TestLeagueTry(t *testing.T) {
-	dir, bots := t.TempDir(), t.TempDir()
-	try := func(text string, more ...string) *tournament.Trial {
+	dir, bot := t.TempDir(), filepath.Join(t.TempDir(), "bot.py")
+	try := func(text, flags string) *tournament.Trial {
 		t.Helper()
-		writeFiles(t, bots, map[string]string{"bot.py": text})
-		args := []string{"league", "try", filepath.Join(bots, "bot.py"), "--dir", dir, "--json", "--workers", "2", "--timebank", "1m"}
-		if !slices.Contains(more, "--sprt") {
-			more = append(more, "--sprt", "0,400,0.2,0.2")
+		require.NoError(t, os.WriteFile(bot, []byte(text), 0o644))
+		if !strings.Contains(flags, "--sprt") {
+			flags += " --sprt 0,400,0.2,0.2"
 		}
-		out := succeeds(t, strings.Join(append(args, more...), " "))
-		result := decoded[tournament.Trial](t, out)
+		result := decoded[tournament.Trial](t, succeeds(t, "league try "+bot+" --dir "+dir+" --json --workers 2 --timebank 1m "+flags))
 		return &result
 	}
-	writeFiles(t, bots, map[string]string{"bot.py": mover(0)})
-	fails(t, "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir, 2, "is new: name its game, such as --game blockbattle")
+	fails(t, 2, "is new: name its game, such as --game blockbattle", "league try "+written(t, "bot.py", mover(0))+" --dir "+dir)
 
-	first := try(mover(0), "--game", "blockbattle")
+	first := try(mover(0), "--game blockbattle")
 	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot", 0, false},
 		[]any{first.Candidate, first.Decision, first.Place, first.Match.Games, first.Before})
-	require.True(t, try(mover(0)).Before)
+	require.True(t, try(mover(0), "").Before)
 
 	spread := strings.Replace(mover(0), "import sys\n", "import sys\nk = 0\n", 1)
 	spread = strings.Replace(spread, "        print('drop'", "        k = (k + 1) % 5\n        print('left,' * 3 + 'right,' * 2 * k + 'drop'", 1)
-	better := try(spread)
+	better := try(spread, "")
 	meeting := func(r *tournament.Trial) match.Meeting { return r.Match.Meetings[0] }
 	require.Equal(t, []any{"bot v2", tournament.Kept, match.AcceptH1, "submissions/bot-v2", "bot"},
 		[]any{better.Candidate, better.Decision, meeting(better).Verdict, better.Place, meeting(better).B})
 	require.Equal(t, better.Match.Games, meeting(better).Wins)
 	require.Equal(t, 2*meeting(better).Pairs.N(), better.Match.Games)
 	require.FileExists(t, filepath.Join(dir, "submissions", "bot-v2", "bot.py"))
-	require.Equal(t, "submissions/bot-v2", try(spread).Place)
+	require.Equal(t, "submissions/bot-v2", try(spread, "").Place)
 
-	worse := try(mover(4), "--against", "kept", "--sprt", "0,200,0.1,0.1")
+	worse := try(mover(4), "--against kept --sprt 0,200,0.1,0.1")
 	require.Equal(t, []any{"bot v3", tournament.Rejected, match.AcceptH0, "bot v2, bot"},
 		[]any{worse.Candidate, worse.Decision, meeting(worse).Verdict, meeting(worse).B}, "the strongest first")
-	again := try(mover(4))
+	again := try(mover(4), "")
 	require.True(t, again.Before)
 	require.Equal(t, meeting(worse).Pairs, meeting(again).Pairs)
-	require.Equal(t, meeting(better).Pairs, meeting(try(spread)).Pairs, "not those in which it was the opponent")
+	require.Equal(t, meeting(better).Pairs, meeting(try(spread, "")).Pairs, "not those in which it was the opponent")
 
-	short := try(mover(3), "--against", "bot", "--games", "1", "--sprt", "0,5")
+	short := try(mover(3), "--against bot --games 1 --sprt 0,5")
 	require.Equal(t, tournament.Undecided, short.Decision)
 	require.Equal(t, 2, short.Match.Games)
-	longer := try(mover(3), "--against", "bot", "--games", "3", "--sprt", "0,5")
+	longer := try(mover(3), "--against bot --games 3 --sprt 0,5")
 	require.Equal(t, []any{short.Candidate, 4}, []any{longer.Candidate, longer.Match.Games}, "it goes on")
-	other := try(mover(3), "--against", "best", "--games", "1", "--sprt", "0,5")
+	other := try(mover(3), "--against best --games 1 --sprt 0,5")
 	require.Equal(t, []any{short.Candidate, "bot v2", 2}, []any{other.Candidate, meeting(other).B, other.Match.Games},
 		"games against others are no part of the test")
-	back := try(mover(3), "--against", "bot", "--games", "1", "--sprt", "0,5")
+	back := try(mover(3), "--against bot --games 1 --sprt 0,5")
 	require.Equal(t, meeting(longer).Pairs, meeting(back).Pairs)
-	fails(t, "league try "+filepath.Join(bots, "bot.py")+" --dir "+dir, 2,
-		"has other settings: settings was \"--timebank 1m\", now \"\": name another folder")
-	fails(t, "league try "+filepath.Join(bots, "bot.py")+" --timebank 1m --against nobody --dir "+dir, 1,
-		"--against nobody: want best, kept, or the name of one that is kept and not refused, of bot v2, bot")
+	fails(t, 2, "has other settings: settings was \"--timebank 1m\", now \"\": name another folder", "league try "+bot+" --dir "+dir)
+	fails(t, 1, "--against nobody: want best, kept, or the name of one that is kept and not refused, of bot v2, bot",
+		"league try "+bot+" --timebank 1m --against nobody --dir "+dir)
 	played, _ := journalOf(t, dir)
-	games := fmt.Sprint(len(played) + 2)
-	out := succeeds(t, "league blockbattle --timebank 1m --json --dir "+dir+" --games "+games)
-	r := decoded[tournament.Report](t, out)
-	left := map[string]string{}
-	for _, s := range r.Players {
-		left[s.Name] = s.Left
-	}
-	require.Equal(t, map[string]string{"bot": "", "bot v2": "", "bot v3": "rejected", "bot v4": "undecided"}, left)
-	page, err := os.ReadFile(filepath.Join(dir, "index.html"))
-	require.NoError(t, err)
-	require.Contains(t, string(page), "bot v4 <i>undecided</i>")
+	r := decoded[tournament.Report](t, succeeds(t,
+		fmt.Sprintf("league blockbattle --timebank 1m --json --dir %s --games %d", dir, len(played)+2)))
+	require.Equal(t, map[string]string{"bot": "", "bot v2": "", "bot v3": "rejected", "bot v4": "undecided"}, left(&r))
+	require.Contains(t, read(t, filepath.Join(dir, "index.html")), "bot v4 <i>undecided</i>")
 }
 
 // TestLeagueAuthors: a token is printed once, and is invalid when its author is removed.
 func TestLeagueAuthors(t *testing.T) {
 	dir := t.TempDir()
-	token := succeeds(t, "league author add ann --dir "+dir)
-	require.Regexp(t, "^[A-Z2-7]{26}\n$", token)
-	for line, want := range map[string]string{
+	require.Regexp(t, "^[A-Z2-7]{26}\n$", succeeds(t, "league author add ann --dir "+dir))
+	for line, why := range map[string]string{
 		"add ann --dir " + dir:           "ann is an author: remove it first for a new token",
 		"remove bob --dir " + dir:        "none of " + dir + ": ann",
 		"add ann --dir " + dir + "/none": "want the folder of a league",
 	} {
-		status, out, errs := agents(t.Context(), "league author "+line)
-		require.Equal(t, 1, status)
-		require.Contains(t, errs, want)
-		require.Empty(t, out)
+		fails(t, 1, why, "league author "+line)
 	}
 	succeeds(t, "league author remove ann --dir "+dir)
 }
@@ -295,6 +242,6 @@ func TestLeagueUsage(t *testing.T) {
 	require.NoError(t, err)
 	defer j.Close()
 	for _, line := range []string{"blockbattle", "try " + filepath.Join(dir, "c/submissions/x.py") + " --game blockbattle"} {
-		fails(t, "league "+line+" --dir "+dir, 1, "another process plays in "+dir)
+		fails(t, 1, "another process plays in "+dir, "league "+line+" --dir "+dir)
 	}
 }

@@ -5,10 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,62 +29,159 @@ func TestMain(m *testing.M) {
 	compiletest.Run(m)
 }
 
-// agents runs a command line and returns its status, output and errors.
-func agents(ctx context.Context, line string) (int, string, string) {
-	return command(ctx, strings.Fields(line)...)
+// ends runs a command line, and behind it arguments that may have blanks. It ends with a status. Its output and errors
+// are returned.
+func ends(t *testing.T, status int, line string, more ...string) (out, errs string) {
+	t.Helper()
+	return endsIn(t, t.Context(), status, line, more...)
 }
 
-// command is agents for arguments that may have blanks.
-func command(ctx context.Context, args ...string) (int, string, string) {
-	var out, errs bytes.Buffer
-	status := run(ctx, args, &console{In: strings.NewReader(""), Out: &out, Err: &errs})
-	return status, out.String(), errs.String()
+func endsIn(t *testing.T, ctx context.Context, status int, line string, more ...string) (out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	args := append(strings.Fields(line), more...)
+	got := run(ctx, args, &console{In: strings.NewReader(""), Out: &o, Err: &e})
+	require.Equal(t, status, got, "%q: %s%s", args, &o, &e)
+	return o.String(), e.String()
 }
 
 // succeeds runs a command line without an error and returns its output.
-func succeeds(t *testing.T, line string) string {
+func succeeds(t *testing.T, line string, more ...string) string {
 	t.Helper()
-	status, out, errs := agents(t.Context(), line)
-	require.Zero(t, status, line+errs)
+	out, _ := ends(t, 0, line, more...)
 	return out
 }
 
-// fails runs a command line that ends with a status and says why.
-func fails(t *testing.T, line string, status int, why string) {
+// fails runs a command line that ends with a status, says why, and does nothing else.
+func fails(t *testing.T, status int, why, line string, more ...string) {
 	t.Helper()
-	got, _, errs := agents(t.Context(), line)
-	require.Equal(t, status, got, line+errs)
-	require.Contains(t, errs, why)
+	out, errs := ends(t, status, line, more...)
+	require.Empty(t, out, line)
+	require.Contains(t, errs, why, line)
 }
 
 // misused runs command lines that begin alike: each is wrong, says why, and does nothing else.
 func misused(t *testing.T, command string, lines map[string]string) {
 	t.Helper()
-	for line, want := range lines {
-		status, out, errs := agents(t.Context(), command+line)
-		require.Equal(t, 2, status, line+errs)
-		require.Empty(t, out, line)
-		require.Contains(t, errs, want, line)
+	for line, why := range lines {
+		fails(t, 2, why, command+line)
 	}
 }
 
-// decoded is what a command has printed as JSON.
+// A running is a command that runs beside the test.
+type running struct {
+	out, errs loud
+	cancel    context.CancelFunc
+	ended     chan int
+}
+
+// begin begins a command line, with arguments behind it that may have blanks.
+func begin(t *testing.T, in io.Reader, line string, more ...string) *running {
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &running{cancel: cancel, ended: make(chan int, 1)}
+	go func() {
+		defer close(r.ended)
+		r.ended <- run(ctx, append(strings.Fields(line), more...), &console{In: in, Out: &r.out, Err: &r.errs})
+	}()
+	t.Cleanup(func() { r.stop(t) })
+	return r
+}
+
+// stop ends it as Ctrl-C does, and returns its status. The time-out only catches one that goes on.
+func (r *running) stop(t *testing.T) int {
+	t.Helper()
+	r.cancel()
+	select {
+	case status := <-r.ended:
+		return status
+	case <-time.After(5 * time.Minute):
+		t.Fatal("it does not hear the end of its context")
+		return 1
+	}
+}
+
+// A loud is a buffer for several goroutines.
+type loud struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *loud) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *loud) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// await waits until a pattern is found in what was written, and returns that.
+func (l *loud) await(t *testing.T, pattern string) (found string) {
+	t.Helper()
+	p := regexp.MustCompile(pattern)
+	eventually(t, func() bool { found = p.FindString(l.String()); return found != "" })
+	return found
+}
+
+// eventually waits for what will come. The time-out only catches what never does.
+func eventually(t *testing.T, come func() bool) {
+	t.Helper()
+	require.Eventually(t, come, 10*time.Minute, 10*time.Millisecond)
+}
+
+// present waits for a file.
+func present(t *testing.T, path string) {
+	t.Helper()
+	eventually(t, func() bool { _, err := os.Stat(path); return err == nil })
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// writeFiles writes files of a folder, whose names may have folders.
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+}
+
+// written writes a file into a folder of its own and returns its path.
+func written(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{name: text})
+	return filepath.Join(dir, name)
+}
+
+// decoded is what a command has printed as JSON: one line, without fields that a result does not have.
 func decoded[T any](t *testing.T, out string) (result T) {
 	t.Helper()
-	require.NoError(t, json.Unmarshal([]byte(out), &result), out)
+	require.NotContains(t, strings.TrimSuffix(out, "\n"), "\n")
+	in := json.NewDecoder(strings.NewReader(out))
+	in.DisallowUnknownFields()
+	require.NoError(t, in.Decode(&result), out)
 	return result
 }
 
 func TestHelpNamesEveryCommand(t *testing.T) {
-	status, out, _ := agents(context.Background(), "--help")
-	require.Zero(t, status)
-	for _, want := range []string{"An AGENT is", "arena ", "play ", "sign "} {
-		require.Contains(t, out, want)
-	}
-	status, out, _ = agents(context.Background(), "arena --help")
-	require.Zero(t, status)
-	for _, want := range []string{"--a=AGENT", "--sprt=", "--json", "95 % interval", "--games=400"} {
-		require.Contains(t, out, want)
+	for line, wants := range map[string][]string{
+		"--help":       {"An AGENT is", "arena ", "play ", "sign "},
+		"arena --help": {"--a=AGENT", "--sprt=", "--json", "95 % interval", "--games=400"},
+	} {
+		out := succeeds(t, line)
+		for _, want := range wants {
+			require.Contains(t, out, want)
+		}
 	}
 }
 
@@ -142,32 +243,30 @@ func TestPlayShowsAndRecords(t *testing.T) {
 	require.Len(t, checked(t, path), 2, "appended")
 }
 
+// stopped is a context that has ended, as after Ctrl-C.
+func stopped(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
 func TestCtrlCKeepsTheGameSoFar(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "one.jsonl")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	status, out, _ := agents(ctx, "play blockbattle -a first --record "+path)
-	require.Zero(t, status)
+	out, _ := endsIn(t, stopped(t), 0, "play blockbattle -a first --record "+path)
 	require.Contains(t, out, "stopped early")
 	require.True(t, checked(t, path)[0].Stopped)
 }
 
 func TestSignaturesTellPlayersApartAndStay(t *testing.T) {
-	var lines []string
+	lines, hashes := map[string]string{}, map[string]bool{}
 	for range 2 {
-		var b bytes.Buffer
 		for _, name := range []string{"random", "first", "terms6"} {
-			line, err := signature(context.Background(), games.All[0], name, 1)
+			line, err := signature(t.Context(), games.All[0], name, 1)
 			require.NoError(t, err)
-			b.WriteString(line)
+			require.Contains(t, []string{"", line}, lines[name], "the same again")
+			lines[name] = line
+			hashes[line[strings.LastIndexByte(line, ' '):]] = true
 		}
-		lines = append(lines, b.String())
-	}
-	require.Equal(t, lines[0], lines[1])
-	hashes := map[string]bool{}
-	for _, l := range strings.Split(strings.TrimSpace(lines[0]), "\n") {
-		fields := strings.Fields(l)
-		hashes[fields[len(fields)-1]] = true
 	}
 	require.Len(t, hashes, 3)
 }
@@ -175,7 +274,7 @@ func TestSignaturesTellPlayersApartAndStay(t *testing.T) {
 func TestAFullDiskIsAnError(t *testing.T) {
 	var errs bytes.Buffer
 	con := &console{In: strings.NewReader(""), Out: broken{}, Err: &errs}
-	require.Equal(t, 1, run(context.Background(), strings.Fields("arena blockbattle --a first --b first --games 2"), con))
+	require.Equal(t, 1, run(t.Context(), strings.Fields("arena blockbattle --a first --b first --games 2"), con))
 	require.Contains(t, errs.String(), "disk full")
 }
 

@@ -3,7 +3,6 @@
 package commands
 
 import (
-	"context"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -28,26 +27,21 @@ func TestSolverInCPlusPlus(t *testing.T) {
 	plus := compiletest.Once("solver.cpp.so", func(path string) {
 		compiletest.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", path, "../submit/starters/wintetris/cpp/solver.cpp")
 	})
-	var lines [][]int64
-	for _, file := range []string{solver(t, "examples/solver.c"), plus} {
-		out := succeeds(t, "play wintetris --games 2 --limit-ms 0 --json --plugin "+file)
-		got := decoded[plugin.Report](t, out)
-		var of []int64
+	var games [2][]plugin.Result
+	for k, file := range []string{solver(t, "examples/solver.c"), plus} {
+		got := decoded[plugin.Report](t, succeeds(t, "play wintetris --games 2 --limit-ms 0 --json --plugin "+file))
 		for _, g := range got.Games {
 			require.Contains(t, []string{"block out", "lock out"}, g.End)
-			of = append(of, int64(g.Lines), int64(g.Pieces), int64(g.Score), int64(g.Blocked))
+			games[k] = append(games[k], plugin.Result{Lines: g.Lines, Pieces: g.Pieces, Score: g.Score, Blocked: g.Blocked})
 		}
-		lines = append(lines, of)
 	}
-	require.Equal(t, lines[0], lines[1])
-	fails(t, "play wintetris --options x --plugin "+plus, 1, "wt_open: there are no options, not even x")
+	require.Equal(t, games[0], games[1])
+	fails(t, 1, "wt_open: there are no options, not even x", "play wintetris --options x --plugin "+plus)
 }
 
 func TestPlayWithALibrary(t *testing.T) {
 	file := solver(t, "examples/solver.c")
-	ctx := context.Background()
-	status, out, errs := agents(ctx, "play wintetris --games 2 --limit-ms 60000 --plugin "+file)
-	require.Zero(t, status, errs)
+	out, errs := ends(t, 0, "play wintetris --games 2 --limit-ms 60000 --plugin "+file)
 	require.Empty(t, errs)
 	number := regexp.MustCompile(` +[0-9]+\.[0-9]+( +[0-9]+\.[0-9]+) +[0-9]+ `) // times, and ticks in which they were long
 	require.Equal(t, `    seed   lines  level  pieces     score conflicts  blocked  ms a tick longest ms   hung   late  failures  end
@@ -55,37 +49,31 @@ func TestPlayWithALibrary(t *testing.T) {
        2      19      2      77      1260         0        0 …      0         0  block out
 2 games, 32.5 lines on average
 `, number.ReplaceAllString(out, " … "))
-	const strict = "play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "
-	status, out, errs = agents(ctx, strict+file)
-	require.Zero(t, status, errs)
-	got := decoded[plugin.Report](t, out)
+	got := decoded[plugin.Report](t, succeeds(t,
+		"play wintetris --games 1 --seed 2 --strict --limit-ms 0 --json --cap-lines 5 --plugin "+file))
 	require.Len(t, got.Games, 1)
 	require.Equal(t, "capped", got.Games[0].End)
 	require.EqualValues(t, 2, got.Games[0].Seed)
 	require.True(t, got.Strict)
-	require.Equal(t, 1, strings.Count(out, "\n"))
 
-	for line, want := range map[string]string{
-		"play wintetris --plugin nowhere.so":                    "no such file",
-		"play wintetris --options x --plugin " + file:           "wt_open: there are no options, not even x",
-		"play wintetris --plugin play_plugin_test.go --games 2": "load: ",
+	for line, why := range map[string]string{
+		"--plugin nowhere.so":                    "no such file",
+		"--options x --plugin " + file:           "wt_open: there are no options, not even x",
+		"--plugin play_plugin_test.go --games 2": "load: ",
 	} {
-		status, out, errs := agents(ctx, line)
-		require.Equal(t, 1, status, line)
-		require.Contains(t, errs, want, line)
-		require.Empty(t, out)
+		fails(t, 1, why, "play wintetris "+line)
 	}
-	misused(t, "", map[string]string{
-		"play blocking --plugin x":                      "--plugin is for wintetris, not blocking",
-		"play wintetris --plugin x --agent hand":        "--agent and --plugin can't be used together",
-		"play wintetris --plugin x --games=-1":          "--games is at least 1",
-		"play wintetris --plugin x --limit-ms=-1":       "not negative",
-		"play wintetris --agent hand --games 2":         "--games needs --plugin",
-		"play wintetris":                                "missing flags: --a=AGENT",
-		"play wintetris --plugin x --games 2 --show":    "are for one game",
-		"play wintetris --plugin x --speed=-1":          "want 0 to 1000",
-		"play wintetris --plugin x --strict --record y": "--record and --strict can't be used together",
-		"play wintetris --agent hand --limit-ms 1000":   "--limit-ms needs --plugin",
+	misused(t, "play ", map[string]string{
+		"blocking --plugin x":                      "--plugin is for wintetris, not blocking",
+		"wintetris --plugin x --agent hand":        "--agent and --plugin can't be used together",
+		"wintetris --plugin x --games=-1":          "--games is at least 1",
+		"wintetris --plugin x --limit-ms=-1":       "not negative",
+		"wintetris --agent hand --games 2":         "--games needs --plugin",
+		"wintetris":                                "missing flags: --a=AGENT",
+		"wintetris --plugin x --games 2 --show":    "are for one game",
+		"wintetris --plugin x --speed=-1":          "want 0 to 1000",
+		"wintetris --plugin x --strict --record y": "--record and --strict can't be used together",
+		"wintetris --agent hand --limit-ms 1000":   "--limit-ms needs --plugin",
 	})
 }
 
@@ -105,8 +93,7 @@ func TestWatchALibrary(t *testing.T) {
 
 	// This one thinks for 60 ms in every fourth tick.
 	slow := solver(t, "../../contest/library/testdata/misbehave.c")
-	out = succeeds(t, "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow)
-	got := decoded[plugin.Report](t, out)
+	got := decoded[plugin.Report](t, succeeds(t, "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow))
 	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
 	require.Greater(t, got.Games[0].MeanMS, 10.0)
 }
@@ -114,14 +101,10 @@ func TestWatchALibrary(t *testing.T) {
 // TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.
 func TestPlayWithALibraryThatCrashes(t *testing.T) {
 	file := solver(t, "../../contest/library/testdata/misbehave.c")
-	status, out, errs := agents(context.Background(), "play wintetris --games 3 --quiet --options crash --plugin "+file)
-	require.Equal(t, 1, status)
+	out, errs := ends(t, 1, "play wintetris --games 3 --quiet --options crash --plugin "+file)
 	require.Equal(t, 3, strings.Count(out, " fault\n"), out)
 	require.Contains(t, out, "seed 3: crashed (SIGSEGV: segmentation violation) in wt_update\n")
 	require.Contains(t, errs, "3 of 3 games ended by a fault, the first: crashed (SIGSEGV")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	status, out, errs = agents(ctx, "play wintetris --games 3 --plugin "+file)
-	require.Zero(t, status, errs)
+	out, _ = endsIn(t, stopped(t), 0, "play wintetris --games 3 --plugin "+file)
 	require.Equal(t, 1, strings.Count(out, "stopped early"))
 }

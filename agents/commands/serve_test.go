@@ -3,56 +3,35 @@
 package commands
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
-	"regexp"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/dropblox/server"
+	"blockyard/datasets/program/ops/opstest"
+	"blockyard/datasets/program/web/webtest"
 )
 
-// A loud is a buffer for several goroutines.
-type loud struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *loud) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *loud) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
-// serve runs "agents serve dropblox" with a password to read.
-func serve(ctx context.Context, out *loud, password string, args ...string) (int, string) {
-	var errs bytes.Buffer
-	args = append([]string{"serve", "dropblox", "--teams", "teams.txt"}, args...)
-	status := run(ctx, args, &console{In: strings.NewReader(password), Out: out, Err: &errs})
-	return status, errs.String()
+// serves begins "agents serve dropblox" with a password to read.
+func serves(t *testing.T, in io.Reader, line string, more ...string) *running {
+	return begin(t, in, "serve dropblox --teams teams.txt "+line, more...)
 }
 
 func addTeam(t *testing.T, name, password string) {
 	t.Helper()
-	out := new(loud)
-	status, errs := serve(t.Context(), out, password, "--add", name)
-	require.Zero(t, status, errs)
-	require.Equal(t, "teams.txt: team "+name+" saved\n", out.String())
+	r := serves(t, strings.NewReader(password), "--add", name)
+	require.Zero(t, <-r.ended, r.errs.String())
+	require.Equal(t, "teams.txt: team "+name+" saved\n", r.out.String())
 }
 
-func TestServeDropblox(t *testing.T) {
+// TestServeDropbloxHTTP: teams practise and compete over HTTP. The server shows on its pages what they do.
+func TestServeDropbloxHTTP(t *testing.T) {
 	dropblox(t, `echo rotate; echo left`)
 	addTeam(t, "Blue", "b\n")
 	addTeam(t, "Red Ones", "wrong")
@@ -60,100 +39,101 @@ func TestServeDropblox(t *testing.T) {
 	info, err := os.Stat("teams.txt")
 	require.NoError(t, err)
 	require.EqualValues(t, 0o600, info.Mode().Perm())
-	require.NoError(t, os.WriteFile("blue.txt", []byte("Blue\nb\n"), 0o600))
-	require.NoError(t, os.WriteFile("red.txt", []byte("Red Ones\nr\n"), 0o600))
+	writeFiles(t, ".", map[string]string{"blue.txt": "Blue\nb\n", "red.txt": "Red Ones\nr\n", "no.txt": "Blue\nr\n"})
 
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	out := new(loud)
-	var group sync.WaitGroup
-	group.Go(func() {
-		status, errs := serve(ctx, out, "", "--listen", "127.0.0.1:0", "--notice", "100ms", "--history", "server", "--page", "page")
-		if status != 0 {
-			t.Error(status, errs)
-		}
-	})
-	address := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
-	require.Eventually(t, func() bool { return address.MatchString(out.String()) }, time.Minute, 10*time.Millisecond)
-	url := address.FindString(out.String())
+	r := serves(t, nil, "--listen 127.0.0.1:0 --notice 100ms --history server --page page --http 127.0.0.1:0 --log-format json")
+	const address = `http://127\.0\.0\.1:\d+`
+	url, site := r.out.await(t, address), r.errs.await(t, address)
+	require.True(t, strings.HasPrefix(r.errs.String(), `{"time":`), r.errs.String())
+	webtest.Refuses(t, strings.TrimPrefix(site, "http://"), "/metrics", http.StatusOK)
+	webtest.Refuses(t, strings.TrimPrefix(url, "http://"), "/create_practice_game", http.StatusMethodNotAllowed)
+	page := opstest.Scrape(t, site)
+	require.EqualValues(t, 2, page.Value(t, "blockyard_contest_teams"))
+	require.Zero(t, page.Value(t, "blockyard_contest_games_total", "practice"))
+	for password, want := range map[string]int{"b": http.StatusOK, "c": http.StatusUnauthorized} {
+		reply, err := http.Post(url+"/create_practice_game", "application/json",
+			strings.NewReader(fmt.Sprintf(`{"team_name": "Blue", "password": %q}`, password)))
+		require.NoError(t, err)
+		require.NoError(t, reply.Body.Close())
+		require.Equal(t, want, reply.StatusCode)
+	}
+	page = opstest.Scrape(t, site)
+	require.EqualValues(t, 1, page.Value(t, "blockyard_contest_games_total", "practice"))
+	require.EqualValues(t, 1, page.Value(t, "blockyard_contest_running_games"))
+	require.EqualValues(t, 1, page.Value(t, "blockyard_contest_requests_total", "200"))
+	require.EqualValues(t, 1, page.Value(t, "blockyard_contest_requests_total", "401"))
+	require.Regexp(t, `"msg":"practice game","team":"Blue"`, r.errs.String())
 
-	status, said, errs := hostDropblox(t.Context(), "practice", "--server", url, "--config", "blue.txt")
-	require.Zero(t, status, errs)
+	practice := "host dropblox practice --server " + url + " --config "
+	said := succeeds(t, practice+"blue.txt")
 	require.Regexp(t, `^Game: [A-Z0-9]{12}\nTerminating process\n`, said)
 	require.Contains(t, said, "\nRESULTS: 0\n")
-	require.NoError(t, os.WriteFile("no.txt", []byte("Blue\nr\n"), 0o600))
-	status, _, errs = hostDropblox(t.Context(), "practice", "--server", url, "--config", "no.txt")
-	require.Equal(t, 1, status)
+	_, errs := ends(t, 1, practice+"no.txt")
 	require.Contains(t, errs, "wrong team name or password")
 
 	var teams sync.WaitGroup
 	for _, config := range []string{"blue.txt", "red.txt"} {
+		team := begin(t, nil, "host dropblox compete --server "+url+" --config "+config)
 		teams.Go(func() {
-			status, said, errs := hostDropblox(t.Context(), "compete", "--server", url, "--config", config)
+			status, said := <-team.ended, team.out.String()
 			if status != 0 || !strings.Contains(said, "waiting for the competition to begin\nGame: ") ||
 				!strings.Contains(said, "\nRESULTS: 0\n") {
-				t.Error(status, said, errs)
+				t.Error(status, said, team.errs.String())
 			}
 		})
 	}
 	teams.Wait()
-	ranked := func() bool { return strings.Contains(out.String(), "round 1, seed ") }
-	require.Eventually(t, ranked, time.Minute, 10*time.Millisecond)
-	require.Regexp(t, `(?m)^   1      0     +\d+  blocked  [A-Z0-9]{12}  Red Ones$`, out.String())
-	stop()
-	group.Wait()
-	require.Contains(t, out.String(), "dropblox, rounds, seed 0: 1 games\n", "the table of all rounds")
-	page, err := os.ReadFile("page/index.html")
-	require.NoError(t, err)
-	for _, want := range []string{">finished<", `class="name">Blue<`, `class="name">Red Ones<`, ">round 1<", `title="Blue against Red Ones">0.5/1<`} {
-		require.Contains(t, string(page), want)
+	r.out.await(t, "round 1, seed ")
+	require.Regexp(t, `(?m)^   1      0     +\d+  blocked  [A-Z0-9]{12}  Red Ones$`, r.out.String())
+	require.Zero(t, r.stop(t), r.errs.String())
+	require.Contains(t, r.out.String(), "dropblox, rounds, seed 0: 1 games\n", "the table of all rounds")
+	for _, want := range []string{
+		">finished<", `class="name">Blue<`, `class="name">Red Ones<`, ">round 1<", `title="Blue against Red Ones">0.5/1<`,
+	} {
+		require.Contains(t, read(t, "page/index.html"), want)
 	}
 }
 
 func TestServeDropbloxRounds(t *testing.T) {
 	dropblox(t, `exit`)
 	addTeam(t, "Blue", "b")
-	out := new(loud)
-	status, errs := serve(t.Context(), out, "", "--listen", "127.0.0.1:0", "--rounds", "1",
-		"--start-in", "1ms", "--seconds", "0.1", "--json")
-	require.Zero(t, status, errs)
-	var got server.Round
-	require.NoError(t, json.Unmarshal([]byte(out.String()), &got))
+	got := decoded[server.Round](t, succeeds(t, "serve dropblox --teams teams.txt --listen 127.0.0.1:0 --rounds 1 "+
+		"--start-in 1ms --seconds 0.1 --json"))
 	require.Equal(t, 1, got.Number)
 	require.Empty(t, got.Ranks)
 }
 
 func TestServeRefuses(t *testing.T) {
 	dropblox(t, `exit`)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // whoever is served all the same ends at once
-	check := func(want string, args ...string) {
-		status, errs := serve(ctx, new(loud), "", args...)
-		require.Equal(t, 2, status, args)
-		require.Contains(t, errs, want)
+	for _, c := range []struct {
+		teams string // their file, "" for none
+		lines map[string]string
+	}{
+		{"", map[string]string{
+			"": "teams.txt: no teams; --add NAME adds one", "--add a:b": "a team's name", "--add a": "a password of 0 bytes",
+			"--add=": "--add: empty, want", "--listen=": "--listen: empty, want", "--teams=": "--teams: empty, want", // from a script's empty variable
+		}},
+		{"# nobody\n", map[string]string{"": "no teams; --add NAME adds one"}},
+		{"Blue:b\n", map[string]string{
+			"": "teams.txt:1: want NAME:pbkdf2", "--add Red": "teams.txt:1: want NAME:pbkdf2", "--seconds=-1": "--seconds",
+			"--rounds=-1": "not negative", "--practice=0": "--practice 0: want 1", "--history-mb=-1": "--history-mb -1: want 1",
+		}},
+	} {
+		if c.teams != "" {
+			writeFiles(t, ".", map[string]string{"teams.txt": c.teams})
+		}
+		for line, why := range c.lines {
+			_, errs := endsIn(t, stopped(t), 2, "serve dropblox --teams teams.txt "+line) // whoever is served ends at once
+			require.Contains(t, errs, why, line)
+		}
 	}
-	check("teams.txt: no teams; --add NAME adds one")
-	check("a team's name", "--add", "a:b")
-	check("a password of 0 bytes", "--add", "a")
-	for _, flag := range []string{"--add", "--listen", "--teams"} { // as from a script's empty variable
-		check(flag+": empty, want", flag+"=")
-		check(flag+": empty, want", flag, "")
+	for _, flag := range []string{"--add", "--listen", "--teams"} {
+		_, errs := endsIn(t, stopped(t), 2, "serve dropblox --teams teams.txt", flag, "")
+		require.Contains(t, errs, flag+": empty, want")
 	}
-	require.NoError(t, os.WriteFile("teams.txt", []byte("# nobody\n"), 0o600))
-	check("no teams; --add NAME adds one")
-	require.NoError(t, os.WriteFile("teams.txt", []byte("Blue:b\n"), 0o600))
-	check("teams.txt:1: want NAME:pbkdf2")
-	check("teams.txt:1: want NAME:pbkdf2", "--add", "Red")
-	check("--seconds", "--seconds=-1")
-	check("not negative", "--rounds=-1")
-	check("--practice 0: want 1", "--practice=0")
-	check("--history-mb -1: want 1", "--history-mb=-1")
-	require.NoError(t, os.WriteFile("teams.txt", []byte("# kept"), 0o600))
+	writeFiles(t, ".", map[string]string{"teams.txt": "# kept"})
 	addTeam(t, "a", "b")
-	text, err := os.ReadFile("teams.txt")
-	require.NoError(t, err)
-	require.Regexp(t, "^# kept\na:pbkdf2-sha256:[^\n]*\n$", string(text))
-	status, errs := serve(ctx, new(loud), "", "--listen", "nowhere:-1")
-	require.Equal(t, 1, status)
+	require.Regexp(t, "^# kept\na:pbkdf2-sha256:[^\n]*\n$", read(t, "teams.txt"))
+	_, errs := endsIn(t, stopped(t), 1, "serve dropblox --teams teams.txt --listen nowhere:-1")
 	require.Contains(t, errs, "invalid port")
 }

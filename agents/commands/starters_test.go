@@ -206,19 +206,16 @@ func requireLeftmost(t *testing.T, g *env.Game, choices []env.Action) {
 func TestStartersAreSmall(t *testing.T) {
 	most := map[string]int{"dropblox": 130} // its bots read JSON and drop blocks
 	for _, game := range dialogueContests {
-		readme, err := os.ReadFile(filepath.Join("..", "submit", "starters", game, "README.md"))
-		require.NoError(t, err)
+		readme := read(t, filepath.Join("..", "submit", "starters", game, "README.md"))
 		for language := range starterFiles {
-			text, err := os.ReadFile(starter(game, language))
-			require.NoError(t, err)
-			lines := strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+			lines := strings.Split(strings.TrimSuffix(read(t, starter(game, language)), "\n"), "\n")
 			require.LessOrEqual(t, len(lines), max(100, most[game]), "%s in %s", game, language)
 			for k, line := range lines {
 				require.LessOrEqual(t, len([]rune(line)), 120, "%s in %s, line %d", game, language, k+1)
 			}
-			require.Contains(t, string(readme), language+"/"+starterFiles[language].file)
+			require.Contains(t, readme, language+"/"+starterFiles[language].file)
 		}
-		require.Contains(t, string(readme), "agents host "+game)
-		require.Contains(t, string(readme), "agents tournament "+game)
+		require.Contains(t, readme, "agents host "+game)
+		require.Contains(t, readme, "agents tournament "+game)
 	}
 }

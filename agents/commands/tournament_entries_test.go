@@ -55,20 +55,14 @@ func TestTournamentsOfTwelve(t *testing.T) {
 		t.Run(game, func(t *testing.T) {
 			t.Parallel()
 			subs := t.TempDir()
-			for name, text := range c.bad {
-				require.NoError(t, os.WriteFile(filepath.Join(subs, name), []byte(text), 0o644))
-			}
+			writeFiles(t, subs, c.bad)
 			playing := len(c.others)
 			for language, s := range starterFiles {
 				if !hasCompiler(t, language) {
 					continue
 				}
 				playing++
-				into := filepath.Join(subs, language)
-				require.NoError(t, os.Mkdir(into, 0o755))
-				text, err := os.ReadFile(starter(game, language))
-				require.NoError(t, err)
-				require.NoError(t, os.WriteFile(filepath.Join(into, s.file), text, 0o644))
+				writeFiles(t, filepath.Join(subs, language), map[string]string{s.file: read(t, starter(game, language))})
 			}
 			args := slices.Concat(c.others, c.flags, []string{"--dir", subs, "--format", "swiss", "--rounds", "4", "--games", "1",
 				"--finals", "0", "--workers", "2"})

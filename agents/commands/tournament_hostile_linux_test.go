@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -26,11 +25,10 @@ var honest = map[string]string{"a": "drop", "b": "left,drop", "c": "right,right,
 // those that attack when they are read or built.
 func hostileEntrants(t *testing.T, subs, outside, nap string) (names []string) {
 	t.Helper()
-	source, err := os.ReadFile("testdata/hostile.c")
-	require.NoError(t, err)
+	source := read(t, "testdata/hostile.c")
 	write := func(name, text string) {
 		names = append(names, "hostile-"+strings.TrimSuffix(name, filepath.Ext(name)))
-		require.NoError(t, os.WriteFile(filepath.Join(subs, "hostile-"+name), []byte(text), 0o644))
+		writeFiles(t, subs, map[string]string{"hostile-" + name: text})
 	}
 	for _, attack := range []string{"cwdlink", "race", "scratch", "thief", "suicide", "spy", "tree", "daemon", "unlinked",
 		"deep", "shared", "sockets"} {
@@ -43,15 +41,12 @@ func hostileEntrants(t *testing.T, subs, outside, nap string) (names []string) {
 		scripts = append(scripts, fmt.Sprintf("m%d.pl", k), strings.Repeat(fmt.Sprintf("use m%d, x%d\n", k+1, k), 200))
 	}
 	write("scan.zip", compiletest.Zip(t, scripts...))
-	dir := filepath.Join(subs, "hostile-build")
-	require.NoError(t, os.Mkdir(dir, 0o755))
-	names = append(names, "hostile-build")
-	for name, text := range map[string]string{"bot.toml": "build = \"sh attack\"\nrun = \"./bot\"\n", "attack": fmt.Sprintf(
-		"cat %s/secret; echo x > %[1]s/WRITTEN; setsid sleep %s &\necho '{\"Answer\":{\"Argv\":[\"../../x\"],\"Dir\":\"../..\"}}' > /proc/$PPID/fd/1\nkill -9 $PPID",
-		outside, nap)} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
-	}
-	return names
+	writeFiles(t, subs, map[string]string{
+		"hostile-build/bot.toml": "build = \"sh attack\"\nrun = \"./bot\"\n",
+		"hostile-build/attack": fmt.Sprintf("cat %s/secret; echo x > %[1]s/WRITTEN; setsid sleep %s &\n"+
+			"echo '{\"Answer\":{\"Argv\":[\"../../x\"],\"Dir\":\"../..\"}}' > /proc/$PPID/fd/1\nkill -9 $PPID", outside, nap),
+	})
+	return append(names, "hostile-build")
 }
 
 // TestHostileTournament: a tournament with sixteen hostile entrants and four honest ones ends by itself. The games of
@@ -60,15 +55,10 @@ func hostileEntrants(t *testing.T, subs, outside, nap string) (names []string) {
 func TestHostileTournament(t *testing.T) {
 	dir := t.TempDir()
 	subs, alone := filepath.Join(dir, "subs"), filepath.Join(dir, "alone")
-	require.NoError(t, os.Mkdir(subs, 0o755))
-	require.NoError(t, os.Mkdir(alone, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("a secret"), 0o644))
+	writeFiles(t, dir, map[string]string{"secret": "a secret"})
 	for name, move := range honest {
-		text := "#include <stdio.h>\n#include <string.h>\nint main(void) { char l[9999]; while (fgets(l, sizeof l, stdin))\n" +
-			"if (!strncmp(l, \"action\", 6)) { puts(\"" + move + "\"); fflush(stdout); } return 0; }\n"
-		for _, folder := range []string{subs, alone} {
-			require.NoError(t, os.WriteFile(filepath.Join(folder, name+".c"), []byte(text), 0o644))
-		}
+		text := strings.Replace(entries["dropper.c"], `"drop"`, `"`+move+`"`, 1)
+		writeFiles(t, dir, map[string]string{"subs/" + name + ".c": text, "alone/" + name + ".c": text})
 	}
 	nap := fmt.Sprintf("606.%d", time.Now().UnixNano())
 	hostile := hostileEntrants(t, subs, dir, nap)
@@ -119,11 +109,8 @@ func TestHostileTournament(t *testing.T) {
 // honestGames returns the games of the honest among themselves, as the journal has them, without times.
 func honestGames(t *testing.T, out string) (lines []string) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(out, "journal.jsonl"))
-	require.NoError(t, err)
-	defer f.Close()
-	for in := bufio.NewScanner(f); in.Scan(); {
-		p := decoded[match.Played](t, in.Text())
+	for line := range strings.Lines(read(t, filepath.Join(out, "journal.jsonl"))) {
+		p := decoded[match.Played](t, line)
 		if p.Seats[0] >= len(honest) || p.Seats[1] >= len(honest) {
 			continue
 		}
@@ -142,10 +129,9 @@ func requireNothingReached(t *testing.T, out string) {
 	require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)
 		if d.Type().IsRegular() && !strings.Contains(path, "/build") {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			require.NotContains(t, string(text), "REACHED", path)
-			require.NotContains(t, string(text), "a secret", path)
+			text := read(t, path)
+			require.NotContains(t, text, "REACHED", path)
+			require.NotContains(t, text, "a secret", path)
 		}
 		return nil
 	}))

@@ -3,18 +3,17 @@
 package commands
 
 import (
-	"bufio"
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/ops/opstest"
 )
 
 // TestTournamentBesideStrangers: more connections to the page than the tournament may have open files end neither its
@@ -25,36 +24,23 @@ func TestTournamentBesideStrangers(t *testing.T) {
 	ours := program + " bot blockbattle --agent"
 	c := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -n "+files+` && exec "$0" "$@"`, program, "tournament", "blockbattle",
 		ours+" first", ours+" random", "--out", filepath.Join(t.TempDir(), "out"), "--quiet", "--listen", "127.0.0.1:0")
-	said, err := c.StderrPipe()
-	require.NoError(t, err)
+	said := new(loud)
+	c.Stdout, c.Stderr = io.Discard, said
 	require.NoError(t, c.Start())
 	ended := make(chan error, 1)
+	go func() { ended <- c.Wait(); close(ended) }()
 	t.Cleanup(func() { _ = c.Process.Kill(); <-ended })
-	lines := bufio.NewReader(said)
-	page, err := lines.ReadString('\n')
-	require.NoError(t, err)
-	page = strings.TrimSpace(page)
-	rest := make(chan string, 1)
-	go func() {
-		text, _ := io.ReadAll(lines)
-		rest <- string(text)
-		ended <- c.Wait()
-		close(ended)
-	}()
+	address := strings.TrimSpace(said.await(t, "http://.*\n"))
 	for range strangers {
-		s, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(page, "http://"), "/"))
+		s, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(address, "http://"), "/"))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 	}
-	for finished := false; !finished; time.Sleep(20 * time.Millisecond) {
-		reply, err := http.Get(page)
-		require.NoError(t, err)
-		text, err := io.ReadAll(reply.Body)
-		require.NoError(t, err)
-		require.NoError(t, reply.Body.Close())
-		finished = strings.Contains(string(text), "finished")
-	}
+	eventually(t, func() bool {
+		_, page := opstest.Get(t, address)
+		return strings.Contains(page, "finished")
+	})
 	require.NoError(t, c.Process.Signal(os.Interrupt))
-	require.NotContains(t, <-rest, "too many open files")
 	require.NoError(t, <-ended)
+	require.NotContains(t, said.String(), "too many open files")
 }

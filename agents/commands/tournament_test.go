@@ -1,15 +1,10 @@
 package commands
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -19,6 +14,7 @@ import (
 
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
 )
 
@@ -42,33 +38,43 @@ func playTournament(t *testing.T, args ...string) *tournament.Report {
 
 func playTournamentOf(t *testing.T, game string, args ...string) *tournament.Report {
 	t.Helper()
-	var out, errs bytes.Buffer
-	cmd := exec.Command(built(t), append([]string{"tournament", game, "--json"}, args...)...)
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	require.NoError(t, cmd.Run(), errs.String())
-	var r tournament.Report
-	require.NoError(t, json.Unmarshal(out.Bytes(), &r), out.String())
+	r := reported(t, append([]string{"tournament", game, "--json"}, args...)...)
 	return &r
 }
 
-// TestTournament plays agents of ours against submissions, of which some are refused, and reads what it leaves behind.
+// reported runs the program, in a process of its own, and returns its report.
+func reported(t *testing.T, args ...string) tournament.Report {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(built(t), args...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	require.NoError(t, cmd.Run(), errs.String())
+	return decoded[tournament.Report](t, out.String())
+}
+
+// TestTournament plays agents of ours against submissions, of which some are refused or have odd habits, and reads what
+// it leaves behind.
 func TestTournament(t *testing.T) {
 	subs, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	for name, text := range entries {
-		require.NoError(t, os.WriteFile(filepath.Join(subs, name), []byte(text), 0o644))
-	}
-	for _, name := range []string{"README.md", "Thumbs.db", ".DS_Store"} { // no entrants
-		require.NoError(t, os.WriteFile(filepath.Join(subs, name), nil, 0o644))
-	}
-	r := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "8s")
+	writeFiles(t, subs, entries)
+	writeFiles(t, subs, oddEntries())
+	writeFiles(t, subs, map[string]string{"README.md": "", "Thumbs.db": "", ".DS_Store": ""}) // no entrants
+	args := []string{"hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "4", "--timebank", "8s"}
+	r := playTournament(t, args...)
 	require.True(t, r.Over)
 	require.Equal(t, "hand:ply=1", r.Players[0].Name)
-	require.Equal(t, "dropper dropper (2) hand:ply=1", strings.Join(sortedNames(r), " "))
+	playing := map[string]bool{}
+	for _, s := range r.Players {
+		playing[s.Name] = true
+	}
+	for _, name := range []string{"dropper", "dropper (2)", "hand:ply=1", "two lines"} {
+		require.True(t, playing[name], name)
+	}
 	refused := map[string]string{}
 	for _, e := range r.Refused {
 		refused[e.Name] = e.Refused
 	}
-	require.Len(t, refused, 5)
+	require.Equal(t, len(entries)+len(oddEntries())+1, len(playing)+len(refused))
 	for name, why := range map[string]string{
 		"silent": "never answers: too many time-outs: no answer: not a byte has arrived", "broken": "does not compile: ",
 		"crash":    "never answers: ended early: the program has ended: exit status 1",
@@ -77,33 +83,24 @@ func TestTournament(t *testing.T) {
 	} {
 		require.Contains(t, refused[name], why)
 	}
+	namesHabits(t, r, out)
 	made, err := program.ReadRun(filepath.Join(out, program.RunFile))
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 	require.Contains(t, made.Command, "--timebank")
 	require.NotNil(t, made.Seconds)
-	page, err := os.ReadFile(filepath.Join(out, "index.html"))
-	require.NoError(t, err)
+	page := read(t, filepath.Join(out, "index.html"))
 	for _, want := range []string{"hand:ply=1", "replays/0001.html", "logs/0001.log", "boom", "does not compile"} {
-		require.Contains(t, string(page), want)
+		require.Contains(t, page, want)
 	}
+	logs := ""
 	for k := range r.Games {
-		require.FileExists(t, filepath.Join(out, tournament.LogFile(k)))
+		logs += read(t, filepath.Join(out, tournament.LogFile(k)))
 		checked(t, filepath.Join(out, tournament.RecordFile(k)))
 	}
-	again := playTournament(t, "hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "2", "--timebank", "8s")
-	require.Equal(t, r, again, "nothing is played again")
-	fails(t, "tournament blockbattle first hand:ply=1 --out "+out, 1, "is of other entrants")
-}
-
-func sortedNames(r *tournament.Report) (names []string) {
-	for _, s := range r.Players {
-		names = append(names, s.Name)
-	}
-	if len(names) > 1 && names[0] > names[len(names)-1] {
-		names = append(names[1:], names[0])
-	}
-	return names
+	require.Contains(t, logs, " * "+habits["two lines"][1])
+	require.Equal(t, r, playTournament(t, args...), "nothing is played again")
+	fails(t, 1, "is of other entrants", "tournament blockbattle first hand:ply=1 --out "+out)
 }
 
 // TestTournamentGoesOnAfterAKill kills a tournament in the middle, twice, with a half-written line in its journal, and
@@ -113,17 +110,21 @@ func TestTournamentGoesOnAfterAKill(t *testing.T) {
 	args := []string{"hand:ply=1", "first", "random", "hand:ply=1,width=4", "--games", "2", "--finals", "2", "--format", "swiss"}
 	want := playTournament(t, append(args, "--out", filepath.Join(dir, "whole"))...)
 	out := filepath.Join(dir, "killed")
-	journal := filepath.Join(out, "journal.jsonl")
 	for _, games := range []int{2, 6} {
 		killTournament(t, games, want.Games, out, append([]string{"blockbattle"}, args...)...)
-		f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
-		require.NoError(t, err)
-		_, err = f.WriteString(`{"number":`)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
+		tear(t, out)
 	}
-	got := playTournament(t, append(args, "--out", out)...)
-	requireSameTable(t, want, got)
+	requireSameTable(t, want, playTournament(t, append(args, "--out", out)...))
+}
+
+// tear leaves a half-written line in the journal of a folder.
+func tear(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString(`{"number":`)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
 }
 
 // killTournament starts a tournament and kills it when its journal has so many games, and not the whole.
@@ -175,53 +176,39 @@ func requireSameTable(t *testing.T, want, got *tournament.Report) {
 }
 
 func TestTournamentUsage(t *testing.T) {
-	misused(t, "", map[string]string{
-		"tournament wintetris hand first":                     "wintetris has no contest between programs",
-		"tournament blockbattle hand":                         "1 entrants, want at least two",
-		"tournament blockbattle hand no-such-thing":           `unknown agent "no-such-thing"`,
-		"tournament blockbattle hand first --seats 3":         "a game of blockbattle has 2 to 2",
-		"tournament blocking hand first --format knockout":    "--format",
-		"tournament dropblox hand first":                      "agents bundle dropblox",
-		"tournament blocking hand first --budget 3s":          "--budget is no option of this contest, which has --",
-		"tournament blocking hand first --seconds 3":          "--seconds is no option of this contest, which has --",
-		"tournament dropblox hand first --turns=-1":           "--turns -1",
-		"tournament blockbattle hand first --games 0":         "--games 0: want at least 1",
-		"tournament blockbattle hand first --dir /no/such/xy": "--dir",
+	misused(t, "tournament ", map[string]string{
+		"wintetris hand first":                     "wintetris has no contest between programs",
+		"blockbattle hand":                         "1 entrants, want at least two",
+		"blockbattle hand no-such-thing":           `unknown agent "no-such-thing"`,
+		"blockbattle hand first --seats 3":         "a game of blockbattle has 2 to 2",
+		"blocking hand first --format knockout":    "--format",
+		"dropblox hand first":                      "agents bundle dropblox",
+		"blocking hand first --budget 3s":          "--budget is no option of this contest, which has --",
+		"blocking hand first --seconds 3":          "--seconds is no option of this contest, which has --",
+		"dropblox hand first --turns=-1":           "--turns -1",
+		"blockbattle hand first --games 0":         "--games 0: want at least 1",
+		"blockbattle hand first --dir /no/such/xy": "--dir",
 	})
 }
 
 // TestTournamentServesItsPage: the page is there while the tournament, or league, waits for Ctrl-C.
 func TestTournamentServesItsPage(t *testing.T) {
-	ours := built(t) + " bot blockbattle --agent"
-	t.Run("tournament", func(t *testing.T) { servesItsPage(t, "--out", ours+" first", ours+" random") })
-	t.Run("league", func(t *testing.T) { servesItsPage(t, "--dir", "--games", "2") })
-}
-
-func servesItsPage(t *testing.T, folder string, more ...string) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	out := filepath.Join(t.TempDir(), "out")
-	r, w := io.Pipe()
-	status := make(chan int, 1)
-	writeFiles(t, out, map[string]string{"league.toml": "agents = [\"random\", \"first\"]"})
-	go func() {
-		_, command := path.Split(t.Name())
-		args := append([]string{command, "blockbattle", folder, out, "--quiet", "--listen", "127.0.0.1:0"}, more...)
-		status <- run(ctx, args, &console{In: strings.NewReader(""), Out: io.Discard, Err: w})
-	}()
-	address, err := bufio.NewReader(r).ReadString('\n')
-	require.NoError(t, err)
-	go io.Copy(io.Discard, r)
-	require.Eventually(t, func() bool {
-		page, err := http.Get(strings.TrimSpace(address))
-		if err != nil {
-			return false
+	for line, agents := range map[string][]string{
+		"tournament blockbattle --out": {"first", "random"}, "league blockbattle --games 2 --dir": nil,
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		writeFiles(t, out, map[string]string{"league.toml": "agents = [\"random\", \"first\"]"})
+		var bots []string
+		for _, name := range agents {
+			bots = append(bots, built(t)+" bot blockbattle --agent "+name)
 		}
-		defer page.Body.Close()
-		text, err := io.ReadAll(page.Body)
-		return err == nil && strings.Contains(string(text), "finished")
-	}, 10*time.Minute, 20*time.Millisecond)
-	webtest.Refuses(t, strings.Trim(address, "htp:/\n"), "/", http.StatusOK)
-	stop()
-	require.Zero(t, <-status)
+		r := begin(t, nil, line+" "+out+" --quiet --listen 127.0.0.1:0", bots...)
+		address := strings.TrimSpace(r.errs.await(t, "http://.*\n"))
+		eventually(t, func() bool {
+			_, page := opstest.Get(t, address)
+			return strings.Contains(page, "finished")
+		})
+		webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
+		require.Zero(t, r.stop(t))
+	}
 }
