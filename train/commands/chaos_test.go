@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -54,21 +55,19 @@ func TestChaos(t *testing.T) {
 	dir := t.TempDir()
 	settings := []string{"--backup=0.7", fmt.Sprintf("--games=%d", games), "--rounds=64", "--batch=32", "--hidden=6",
 		"--gates=2", "--gate-pairs=2", "--gate-ply=1", fmt.Sprintf("--iterations=%d", iterations)}
-	args := func(name string, more ...string) []string {
-		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, settings...), more...)
+	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
+	require.NoError(t, command(t, runIn(alone, settings)...))
+	for harmed(t, games, runIn(together, settings, "--cluster", "--listen", "127.0.0.1:0")) == 0 {
+		together += "-again" // the machine has held this test up for a whole run
 	}
-	require.NoError(t, command(t, args("alone")...))
-
-	faults := 0
-	for name := "together"; faults == 0; name += "-again" { // the machine may hold this test up for a whole run
-		faults = harmed(t, games, args(name, "--cluster", "--listen", "127.0.0.1:0"))
-		require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, name)))
-	}
+	require.Equal(t, bestSum(t, alone), bestSum(t, together))
+	require.NoDirExists(t, filepath.Join(together, "broker"))
 }
 
 // harmed plays a run with three workers that are harmed at random, and returns how often they were.
 func harmed(t *testing.T, games int, args []string) (faults int) {
 	l := beginLearner(t, t.Context(), args...)
+	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, l.line)
 	at, err := url.Parse(l.join[1])
 	require.NoError(t, err)
 	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
@@ -85,7 +84,13 @@ func harmed(t *testing.T, games int, args []string) (faults int) {
 		select {
 		case err := <-l.ended:
 			require.NoError(t, err)
-			t.Logf("%d faults\n%s", faults, l.rest(t))
+			said := l.rest(t)
+			t.Logf("%d faults\n%s", faults, said)
+			require.Contains(t, said, "the best net")
+			refuses(t, map[string]string{
+				strings.Join(l.join, " ") + " --patience 0s": "no connection to the broker",
+				"cluster status " + l.join[1]:                "no connection to the broker",
+			})
 			return faults
 		case <-time.After(time.Duration(200+r.IntN(1000)) * time.Millisecond):
 		}

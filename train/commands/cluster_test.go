@@ -7,13 +7,14 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"blockyard/agents/fleet/broker"
 	"blockyard/train/selfplay"
-
-	"github.com/stretchr/testify/require"
 )
 
 // --cluster stands alone or has an address.
@@ -30,27 +31,10 @@ func TestClusterFlag(t *testing.T) {
 		require.NoError(t, err, line)
 		require.Equal(t, want, p.Commands.(*table).Selfplay.Broker.Cluster, line)
 	}
-	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--cluster=host"), "want an address such as nats://HOST:4222")
-	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--cluster", "--record", "x"), "workers send no games")
-}
-
-// A learner prints the line with which workers join. Its best net is that of a run without workers, byte for byte.
-func TestSelfplayCluster(t *testing.T) {
-	dir := t.TempDir()
-	args := func(name string, more ...string) []string {
-		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, tiny...), more...)
-	}
-	require.NoError(t, command(t, args("alone")...))
-
-	l := beginLearner(t, t.Context(), args("together", "--cluster", "--listen", "127.0.0.1:0")...)
-	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, l.line)
-	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "2")...))
-	require.NoError(t, <-l.ended)
-	require.Contains(t, l.rest(t), "the best net")
-	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, "together")))
-	require.NoDirExists(t, filepath.Join(dir, "together", "broker"))
-	require.ErrorContains(t, command(t, append(l.join, "--patience", "0s")...), "no connection to the broker")
-	require.ErrorContains(t, command(t, "cluster", "status", l.join[1]), "no connection to the broker")
+	refuses(t, map[string]string{
+		"selfplay blockbattle --cluster=host":       "want an address such as nats://HOST:4222",
+		"selfplay blockbattle --cluster --record x": "workers send no games",
+	})
 }
 
 // A startedLearner is train selfplay --cluster in this process.
@@ -97,7 +81,18 @@ func (l *startedLearner) rest(t *testing.T) string {
 // bestSum is the SHA-256 of the best net of the run in a folder.
 func bestSum(t *testing.T, folder string) [32]byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(folder, selfplay.BestFile))
-	require.NoError(t, err)
-	return sha256.Sum256(data)
+	return sha256.Sum256([]byte(read(t, filepath.Join(folder, selfplay.BestFile))))
+}
+
+// The example for Kubernetes starts workers with flags that exist.
+func TestWorkersManifest(t *testing.T) {
+	_, list, _ := strings.Cut(read(t, "../../rpc/deploy/kubernetes/workers.yaml"), "args:\n")
+	list, _, _ = strings.Cut(list, "env:")
+	var args []string
+	for _, a := range regexp.MustCompile(`- (\S+)`).FindAllStringSubmatch(list, -1) {
+		args = append(args, a[1])
+	}
+	require.Contains(t, args, "join")
+	_, err := Program().Parse(t.Context(), args)
+	require.NoError(t, err, "%q", args)
 }

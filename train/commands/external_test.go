@@ -25,21 +25,19 @@ func TestExternalBroker(t *testing.T) {
 	operator, creds := newOperator(t, dir)
 	_, strangers := newOperator(t, t.TempDir())
 	address := startNATS(t, dir, operator)
-	args := func(name string, more ...string) []string {
-		return append(append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name)}, tiny...), more...)
+	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
+	for _, line := range []string{"join " + address, "selfplay blockbattle --out " + filepath.Join(dir, "none") + " --cluster " + address} {
+		refuses(t, map[string]string{
+			line:                           "wants credentials: pass --creds FILE",
+			line + " --creds " + strangers: "refuses the credentials in " + strangers,
+		})
 	}
-	require.ErrorContains(t, command(t, args("none", "--cluster", address)...), "wants credentials: pass --creds FILE")
-	require.ErrorContains(t, command(t, args("none", "--cluster", address, "--creds", strangers)...),
-		"refuses the credentials in "+strangers)
-	require.ErrorContains(t, command(t, "join", address, "--creds", strangers), "refuses the credentials in "+strangers)
-	require.ErrorContains(t, command(t, "join", address), "wants credentials: pass --creds FILE")
-
-	require.NoError(t, command(t, args("alone")...))
-	l := beginLearner(t, t.Context(), args("together", "--cluster", address, "--creds", creds)...)
+	require.NoError(t, command(t, runIn(alone, tiny)...))
+	l := beginLearner(t, t.Context(), runIn(together, tiny, "--cluster", address, "--creds", creds)...)
 	require.Equal(t, []string{"join", address, "--creds", creds}, l.join)
 	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "1")...))
 	require.NoError(t, <-l.ended)
-	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, "together")))
+	require.Equal(t, bestSum(t, alone), bestSum(t, together))
 }
 
 // newOperator returns the configuration of a NATS server that lets in one user, and the file of the user's credentials.

@@ -15,8 +15,6 @@ import (
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/train/games"
-	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/phases"
 
 	"github.com/stretchr/testify/require"
 )
@@ -53,11 +51,9 @@ func TestFullDisk(t *testing.T) {
 		t.Skip(err)
 	}
 	t.Cleanup(func() { _ = syscall.Unmount(d.dir, syscall.MNT_DETACH) })
-	args := func(name string, more ...string) []string {
-		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name), "--backup=0", "--games=8",
-			"--rounds=64", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1",
-			"--iterations=40"}, more...)
-	}
+	settings := []string{"--backup=0", "--games=8", "--rounds=64", "--batch=32", "--hidden=6", "--gates=2", "--gate-pairs=2",
+		"--gate-ply=1", "--iterations=40"}
+	args := func(name string, more ...string) []string { return runIn(filepath.Join(dir, name), settings, more...) }
 	require.NoError(t, command(t, args("alone")...))
 
 	t.Run("of the learner", func(t *testing.T) {
@@ -138,8 +134,7 @@ func (d *tmpfs) fillDuring(t *testing.T, name string, args func(name string) []s
 // resume makes room and continues the run of a folder. Its games and weights are those of the run alone.
 func (d *tmpfs) resume(t *testing.T, dir, name string, cluster []string) {
 	d.resize(t, 2<<30)
-	run := []string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name), "--resume"}
-	l := beginLearner(t, t.Context(), append(run, cluster...)...)
+	l := beginLearner(t, t.Context(), runIn(filepath.Join(dir, name), cluster, "--resume")...)
 	require.NoError(t, <-l.ended)
 	require.Equal(t, counted(t, filepath.Join(dir, "alone")), counted(t, filepath.Join(dir, name)))
 	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, name)))
@@ -148,16 +143,14 @@ func (d *tmpfs) resume(t *testing.T, dir, name string, cluster []string) {
 // counted returns the games, the choices and the evaluations of the run in a folder.
 func counted(t *testing.T, folder string) [3]uint64 {
 	t.Helper()
-	r, err := selfplay.Resume(games.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1)
-	require.NoError(t, err)
-	require.NoError(t, r.Close())
-	return [3]uint64{uint64(r.Counts.Games), uint64(r.Counts.Moves), r.Counts.Visited}
+	n := resumed(t, games.BlockBattle, folder).Counts
+	return [3]uint64{uint64(n.Games), uint64(n.Moves), n.Visited}
 }
 
 // A file of 250 KB with rows for 2.5 GiB, more than fit takes by default, is refused with the place, the limit and what to
 // do in a process that may have 4 GB of memory.
 func TestFitBomb(t *testing.T) {
-	path := manyGames(t, 60_000)
+	path := manyGames(t, 120_000)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(250<<10))

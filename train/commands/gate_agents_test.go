@@ -2,7 +2,6 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -23,10 +22,7 @@ import (
 // begun starts a run with these opponents in its gates, stops it at once, and returns its folder.
 func begun(t *testing.T, against ...string) string {
 	dir := filepath.Join(t.TempDir(), "run")
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.NoError(t, commandUntil(t, stopped, append(append([]string{"selfplay", "blockbattle", "--out", dir}, tiny...),
-		"--gate-against="+strings.Join(against, ","))...))
+	require.NoError(t, commandUntil(t, stopped(t), runIn(dir, tiny, "--gate-against="+strings.Join(against, ","))...))
 	return dir
 }
 
@@ -54,7 +50,7 @@ func forge(t *testing.T, dir string, against ...string) {
 func TestForeignRunFolder(t *testing.T) {
 	dir := begun(t, "random")
 	proof := filepath.Join(t.TempDir(), "proof")
-	resume := []string{"selfplay", "blockbattle", "--resume", "--out", dir}
+	resume := runIn(dir, nil, "--resume")
 	for _, against := range []string{
 		"exec:touch " + proof, "me=exec:touch " + proof, "touch " + proof, proof, "hand:weights=" + proof, "human",
 		"hand:weights=sha256:../../../../../.." + proof, "learned:weights=sha256:" + strings.Repeat("0", 64),
@@ -82,24 +78,18 @@ func TestGateWeightsLieInTheFolder(t *testing.T) {
 	kept := weightsFile(dir, bots.ContentName(weights))
 	require.FileExists(t, kept)
 	settings := new(phases.Config)
-	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
+	text, err := json.Marshal(resumed(t, games.BlockBattle, dir).Settings)
 	require.NoError(t, err)
-	text, err := json.Marshal(run.Settings)
-	require.NoError(t, err)
-	require.NoError(t, run.Close())
 	require.NoError(t, json.Unmarshal(text, settings))
 	require.Equal(t, []string{"mine=hand:weights=" + bots.ContentName(weights)}, settings.GateAgainst)
 	_, err = selfplay.NewPlayer(games.BlockBattle, settings)
 	require.NoError(t, err, "a worker does not need what it does not play")
 
 	require.NoError(t, os.WriteFile(kept, []byte("{}"), 0o600))
-	require.ErrorContains(t, command(t, "selfplay", "blockbattle", "--resume", "--out", dir), "other weights")
+	require.ErrorContains(t, command(t, runIn(dir, nil, "--resume")...), "other weights")
 	require.NoError(t, os.WriteFile(kept, weights, 0o600))
-	require.NoError(t, command(t, "selfplay", "blockbattle", "--resume", "--out", dir))
-	last, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
-	require.NoError(t, err)
-	require.Equal(t, "mine", last.Curve[1].Against)
-	require.NoError(t, last.Close())
+	require.NoError(t, command(t, runIn(dir, nil, "--resume")...))
+	require.Equal(t, "mine", resumed(t, games.BlockBattle, dir).Curve[1].Against)
 }
 
 // TestGateAgainstALeague: a league stands for the agents that its file lists, with their names and weights, as they are
@@ -113,14 +103,11 @@ func TestGateAgainstALeague(t *testing.T) {
 		"mine=hand:weights="+filepath.Join(league, "w.json")), 0o600))
 	dir := begun(t, "league:"+league)
 	require.NoError(t, os.RemoveAll(league))
-	require.NoError(t, command(t, "selfplay", "blockbattle", "--resume", "--out", dir))
+	require.NoError(t, command(t, runIn(dir, nil, "--resume")...))
 	require.NoFileExists(t, proof)
-	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(games.BlockBattle)
-	require.NoError(t, err)
-	require.Equal(t, "first, mine", run.Curve[1].Against)
-	require.NoError(t, run.Close())
+	require.Equal(t, "first, mine", resumed(t, games.BlockBattle, dir).Curve[1].Against)
 
-	start := append([]string{"selfplay", "blockbattle", "--out", dir + "2", "--gate-against=league:" + league}, tiny...)
+	start := runIn(dir+"2", tiny, "--gate-against=league:"+league)
 	require.ErrorContains(t, command(t, start...), list+" names no agent for gates")
 	require.NoError(t, os.Mkdir(league, 0o700))
 	for text, want := range map[string]string{"agents = ['exec:true']": "names no agent for gates", "agent = []": "unknown agent",

@@ -1,14 +1,13 @@
 package commands
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,66 +38,90 @@ func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
 	return c.Run()
 }
 
+// stopped is a context that has ended, as after Ctrl-C.
+func stopped(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// refuses runs command lines, each of which fails and says why.
+func refuses(t *testing.T, lines map[string]string) {
+	t.Helper()
+	for line, says := range lines {
+		require.ErrorContains(t, command(t, strings.Fields(line)...), says, line)
+	}
+}
+
+// runIn is the command line of a run of Block Battle in a folder.
+func runIn(dir string, settings []string, more ...string) []string {
+	return slices.Concat([]string{"selfplay", "blockbattle", "--out", dir}, settings, more)
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(text)
+}
+
 var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6", "--batch=32",
 	"--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
 
-func TestSelfplay(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	games := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	start := append([]string{"selfplay", "blockbattle", "--out", dir, "--record", games}, tiny...)
-
-	stopped, cancel := context.WithCancel(t.Context())
-	cancel() // as Ctrl-C at once
-	require.NoError(t, commandUntil(t, stopped, start...))
-	require.FileExists(t, filepath.Join(dir, selfplay.StateFile))
-	require.ErrorContains(t, command(t, start...), "holds a run already")
-
-	require.NoError(t, command(t, append(start[:6:6], "--resume")...))
-	for _, name := range []string{selfplay.BestFile, selfplay.CurveFile, "net-001.safetensors", "net-002.safetensors"} {
-		require.FileExists(t, filepath.Join(dir, name))
-	}
-	events, err := filepath.Glob(filepath.Join(dir, "events.out.tfevents.*"))
+// resumed is the run in a folder, which the end of the test closes.
+func resumed(t *testing.T, g *task.Game, dir string) *selfplay.Run {
+	t.Helper()
+	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(g)
 	require.NoError(t, err)
-	require.Len(t, events, 2, "one for each time it was started")
-	best := filepath.Join(dir, selfplay.BestFile)
-	_, err = task.BlockBattle.Load(best)
-	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, run.Close()) })
+	return run
+}
 
-	made, err := program.ReadRun(filepath.Join(dir, program.RunFile))
-	require.NoError(t, err)
-	require.Equal(t, "1", made.Seed)
-	require.NotNil(t, made.Seconds)
-	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
-
-	out := filepath.Join(dir, "fit.safetensors")
+// Self-play that was stopped records its games, and fit learns from them.
+func TestFit(t *testing.T) {
+	dir := t.TempDir()
+	games, best, out := filepath.Join(dir, "games.jsonl.gz"), filepath.Join(dir, selfplay.BestFile), filepath.Join(dir, "fit")
+	record := []string{"--record", games}
+	require.NoError(t, commandUntil(t, stopped(t), runIn(dir, tiny, record...)...))
+	require.NoError(t, command(t, runIn(dir, record, "--resume")...))
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
 	net, err := task.BlockBattle.Load(out)
 	require.NoError(t, err)
 	require.Equal(t, 6, net.Layers()[0].Out)
-	made, err = program.ReadRun(out + ".run.json")
+	made, err := program.ReadRun(out + ".run.json")
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 }
 
+// recorded records matches of so many units between two players.
+func recorded(t *testing.T, g *task.Game, units int, a, b match.Player) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "games.jsonl")
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	table := match.Match{Rules: g.Rules, Players: []match.Player{a, b}, Units: units, Workers: 2, Record: w.Write}
+	_, err = table.Play(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	return path
+}
+
+// chance chooses at random.
+var chance = match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
+
 // manyGames writes one short game so many times.
 func manyGames(t *testing.T, copies int) (path string) {
+	t.Helper()
 	path = filepath.Join(t.TempDir(), "games.jsonl.gz")
 	f, err := os.Create(path)
 	require.NoError(t, err)
 	w := gzip.NewWriter(f)
-	table := match.Match{Rules: task.BlockBattle.Rules, Units: 1, Workers: 1, Record: func(rec *record.Record) error {
-		line, err := json.Marshal(rec)
-		thousand := bytes.Repeat(append(line, '\n'), 1000)
-		for range copies / 1000 {
-			_, e := w.Write(thousand)
-			err = errors.Join(err, e)
-		}
-		return err
-	}}
-	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	table.Players = []match.Player{random, random}
-	_, err = table.Play(t.Context())
-	require.NoError(t, errors.Join(err, w.Close(), f.Close()))
+	line, _, _ := strings.Cut(read(t, recorded(t, task.BlockBattle, 1, chance, chance)), "\n")
+	for range copies / 1000 {
+		_, err := io.WriteString(w, strings.Repeat(line+"\n", 1000))
+		require.NoError(t, err)
+	}
+	require.NoError(t, errors.Join(w.Close(), f.Close()))
 	return path
 }
 
@@ -114,7 +137,6 @@ func TestFitBounded(t *testing.T) {
 	}
 	require.ErrorContains(t, fit(path), "games.jsonl.gz:417: too many rows: the games up to here have 12510 choices, "+
 		"each a row of 672 bytes; want at most 12483, as many as fit into --max-mb 8: raise it if there is memory")
-	require.ErrorContains(t, command(t, "fit", path, "--max-mb", "0"), "--max-mb 0: want 1 or more")
 
 	parts := filepath.Join(t.TempDir(), "long.jsonl")
 	begins := `{"game":"blockbattle","rules":1,"seed":"1","seats":2,"agents":["a","b"],"more":true}` + "\n"
@@ -131,18 +153,10 @@ func TestFitBounded(t *testing.T) {
 // Fitting to the games of a player that is no match for the other shows on games held
 // back.
 func TestFitLearns(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "games.jsonl")
-	w, err := record.Create(path)
-	require.NoError(t, err)
 	g := task.BlockBattle
-	random := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
 	hand, err := bots.New(g.Rules, bots.Own("hand:ply=1"))
 	require.NoError(t, err)
-	table := match.Match{Rules: g.Rules, Players: []match.Player{match.Player{Name: "hand", New: hand}, random}, Units: 30, Workers: 2, Record: w.Write}
-	_, err = table.Play(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-
+	path := recorded(t, g, 30, match.Player{Name: "hand", New: hand}, chance)
 	c := fit{Files: []string{path}, Epochs: 8, Batch: 32, Rate: 3e-3, Held: 0.2, Seed: 1, Hidden: []int{8}, MaxMB: 64}
 	train, held, err := c.read(t.Context(), g)
 	require.NoError(t, err)
@@ -167,33 +181,27 @@ func (r random) Act(_ context.Context, s env.State, seat int) (env.Action, error
 func TestRefuses(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "x")
 	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
-	for says, args := range map[string][]string{
-		"chess":                                  {"selfplay", "chess"},
-		"lambda is 2":                            {"selfplay", "blockbattle", "--backup=0", "--lambda=2", "--out", t.TempDir()},
-		"--warm belongs to games with a planner": {"selfplay", "blockbattle", "--warm=0.1", "--out", t.TempDir()},
-		"no such file":                           {"selfplay", "blockbattle", "--resume", "--out", t.TempDir()},
-		"out of range":                           {"fit", file, "--epochs=0"},
-		"x:1":                                    {"fit", file},
-		"unexpected argument oops":               {"oops"},
-	} {
-		require.ErrorContains(t, command(t, args...), says, "%v", args)
-	}
+	out := " --out " + t.TempDir()
+	refuses(t, map[string]string{
+		"selfplay chess": "chess",
+		"selfplay blockbattle --backup=0 --lambda=2" + out: "lambda is 2",
+		"selfplay wintetris --lambda=2" + out:              "lambda is 2",
+		"selfplay blockbattle --warm=0.1" + out:            "--warm belongs to games with a planner",
+		"selfplay blockbattle --resume" + out:              "no such file",
+		"selfplay wintetris --record=x" + out:              "without records",
+		"fit " + file + " --epochs=0":                      "out of range",
+		"fit " + file:                                      "x:1",
+		"fit " + file + " --max-mb 0":                      "--max-mb 0: want 1 or more",
+		"oops":                                             "unexpected argument oops",
+	})
 }
 
 // TestFitFindsTheGame: without --game, the first record names it.
 func TestFitFindsTheGame(t *testing.T) {
-	g := task.TetrisDuel
-	path := filepath.Join(t.TempDir(), "games.jsonl")
-	w, err := record.Create(path)
-	require.NoError(t, err)
-	p := match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-	table := match.Match{Rules: g.Rules, Players: []match.Player{p, p}, Units: 2, Record: w.Write}
-	_, err = table.Play(t.Context())
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
+	path := recorded(t, task.TetrisDuel, 2, chance, chance)
 	out := filepath.Join(t.TempDir(), "fit.safetensors")
 	require.NoError(t, command(t, "fit", path, "--hidden=4", "--epochs=1", "--out", out))
-	_, err = g.Load(out)
+	_, err := task.TetrisDuel.Load(out)
 	require.NoError(t, err)
 	require.Error(t, command(t, "fit", path, "--game=blockbattle", "--out", out))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

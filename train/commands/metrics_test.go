@@ -20,33 +20,37 @@ import (
 	"blockyard/train/selfplay/single"
 )
 
+// monitored begins a run and serves its metrics.
+func monitored(t *testing.T, g *games.Game, c selfplay.Algorithm) (run *selfplay.Run, seen *monitor, url string) {
+	t.Helper()
+	run, err := selfplay.New(g, c, nil, 1)
+	require.NoError(t, err)
+	seen = newMonitor(run)
+	f := ops.Flags{HTTP: "127.0.0.1:0"}
+	site, err := f.Start(f.Logger(t.Output()), seen.metrics())
+	require.NoError(t, err)
+	t.Cleanup(func() { site.Close(); require.NoError(t, run.Close()) })
+	return run, seen, site.URL()
+}
+
 // Prometheus' parser reads what a run has done: before it, after its first step, and at the end.
 func TestTrainingMetrics(t *testing.T) {
 	c := phases.Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 4, 48, 4, []int{4}, 32, 2, 2, 1
-	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, run.Close()) }()
-	seen := newMonitor(run)
-	f := ops.Flags{HTTP: "127.0.0.1:0"}
-	site, err := f.Start(f.Logger(t.Output()), seen.metrics())
-	require.NoError(t, err)
-	defer site.Close()
-
-	page := opstest.Scrape(t, site.URL())
+	run, seen, url := monitored(t, games.BlockBattle, &c)
+	page := opstest.Scrape(t, url)
 	require.Zero(t, page.Value(t, "blockyard_train_iterations_total"))
 	require.NotContains(t, page, "blockyard_train_gate_score_ratio", "no gate yet")
 	require.NoError(t, run.Step())
 	seen.after()
-	page = opstest.Scrape(t, site.URL())
+	page = opstest.Scrape(t, url)
 	require.EqualValues(t, 1, page.Value(t, "blockyard_train_iterations_total"))
 	require.EqualValues(t, 2*4*48, page.Value(t, "blockyard_train_choices_total"), "both seats act in every step")
 	require.Equal(t, 0.25, page.Value(t, "blockyard_train_progress_ratio"))
 	require.NoError(t, run.Go(t.Context(), func(bool) error { seen.after(); return nil }))
 
-	page = opstest.Scrape(t, site.URL())
-	dashboard, err := os.ReadFile("../../rpc/deploy/grafana/blockyard.json")
-	require.NoError(t, err)
+	page = opstest.Scrape(t, url)
+	dashboard := []byte(read(t, "../../rpc/deploy/grafana/blockyard.json"))
 	require.Empty(t, page.Missing(dashboard, "blockyard_train_"), "the dashboard shows metrics that do not exist")
 	n, last := run.Counts, run.Curve[len(run.Curve)-1]
 	for name, want := range map[string]float64{
@@ -68,16 +72,9 @@ func TestTrainingMetrics(t *testing.T) {
 func TestMetricsOfOneSeat(t *testing.T) {
 	c := single.Default(games.WinTetris)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GateGames, c.GateSteps = 2, 8, 1, []int{4}, 8, 1, 2, 20
-	run, err := selfplay.New(games.WinTetris, &c, nil, 1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, run.Close()) }()
-	seen := newMonitor(run)
-	f := ops.Flags{HTTP: "127.0.0.1:0"}
-	site, err := f.Start(f.Logger(t.Output()), seen.metrics())
-	require.NoError(t, err)
-	defer site.Close()
+	run, seen, url := monitored(t, games.WinTetris, &c)
 	require.NoError(t, run.Go(t.Context(), func(bool) error { seen.after(); return nil }))
-	page := opstest.Scrape(t, site.URL())
+	page := opstest.Scrape(t, url)
 	require.Equal(t, run.Curve[0].PerGame, page.Value(t, "blockyard_train_gate_points"))
 	require.NotContains(t, page, "blockyard_train_gate_score_ratio")
 }
@@ -85,7 +82,7 @@ func TestMetricsOfOneSeat(t *testing.T) {
 // The command serves the metrics while it trains, and logs lines of JSON. A wrong address leaves no run behind.
 func TestSelfplayHTTP(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	start := append([]string{"selfplay", "blockbattle", "--out", dir}, tiny...)
+	start := runIn(dir, tiny)
 	require.ErrorContains(t, command(t, append(start, "--http", ":9090")...), "--http :9090: no host")
 	require.NoDirExists(t, dir)
 
@@ -125,9 +122,8 @@ func TestClusterMetrics(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	atLearner, atWorker := freeAddress(), freeAddress()
-	args := append([]string{"selfplay", "blockbattle", "--out", t.TempDir(), "--cluster", "--listen", "127.0.0.1:0",
-		"--http", atLearner}, tiny...)
-	l := beginLearner(t, ctx, append(args, "--iterations=100000")...)
+	l := beginLearner(t, ctx, runIn(t.TempDir(), tiny, "--iterations=100000", "--cluster", "--listen", "127.0.0.1:0",
+		"--http", atLearner)...)
 	left := make(chan error, 1)
 	go func() {
 		left <- commandUntil(t, ctx, append(l.join, "--name", "one", "--workers", "1", "--http", atWorker)...)
@@ -140,11 +136,8 @@ func TestClusterMetrics(t *testing.T) {
 		return page["blockyard_cluster_tasks_total"] != nil &&
 			page.Value(t, "blockyard_cluster_tasks_total", "one") >= 8
 	}
-	for end := time.Now().Add(2 * time.Minute); !played(); time.Sleep(20 * time.Millisecond) {
-		require.True(t, time.Now().Before(end), "no task was played")
-	}
-	dashboard, err := os.ReadFile("../../rpc/deploy/grafana/blockyard.json")
-	require.NoError(t, err)
+	require.Eventually(t, played, 2*time.Minute, 20*time.Millisecond)
+	dashboard := []byte(read(t, "../../rpc/deploy/grafana/blockyard.json"))
 	learner, worker := opstest.Scrape(t, "http://"+atLearner), opstest.Scrape(t, "http://"+atWorker)
 	for prefix, page := range map[string]opstest.Page{"blockyard_cluster_": learner, "blockyard_worker_": worker} {
 		require.Contains(t, string(dashboard), prefix)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,29 +29,22 @@ func TestPanelIsReproducible(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "panel.jsonl")
 		more := []string{"--seed=5", "--policy=" + policy}
 		require.NoError(t, command(t, tinyPanel(file, game, append(more, "--workers=1")...)...))
-		want, err := os.ReadFile(file)
-		require.NoError(t, err)
+		want := read(t, file)
 
 		several := filepath.Join(t.TempDir(), "panel.jsonl")
 		require.NoError(t, command(t, tinyPanel(several, game, append(more, "--workers=3")...)...))
-		got, err := os.ReadFile(several)
-		require.NoError(t, err)
-		require.Equal(t, string(want), string(got))
+		require.Equal(t, want, read(t, several))
 
-		stopped, cancel := context.WithCancel(t.Context())
-		cancel()
 		again := filepath.Join(t.TempDir(), "panel.jsonl")
-		require.ErrorIs(t, commandUntil(t, stopped, tinyPanel(again, game, more...)...), context.Canceled)
-		lines := bytes.SplitAfter(want, []byte("\n"))
-		killed := bytes.Join([][]byte{lines[0], lines[1], lines[2], lines[3][:20]}, nil)
-		for _, text := range [][]byte{nil, lines[0], killed, want} {
-			if text != nil {
-				require.NoError(t, os.WriteFile(again, text, 0o600))
+		require.ErrorIs(t, commandUntil(t, stopped(t), tinyPanel(again, game, more...)...), context.Canceled)
+		lines := strings.SplitAfter(want, "\n")
+		killed := lines[0] + lines[1] + lines[2] + lines[3][:20]
+		for _, text := range []string{"", lines[0], killed, want} {
+			if text != "" {
+				require.NoError(t, os.WriteFile(again, []byte(text), 0o600))
 			}
 			require.NoError(t, command(t, tinyPanel(again, game, more...)...))
-			got, err := os.ReadFile(again)
-			require.NoError(t, err)
-			require.Equal(t, string(want), string(got))
+			require.Equal(t, want, read(t, again))
 		}
 
 		l, _, err := readLesson(file)
@@ -144,10 +138,9 @@ func TestPanelRefuses(t *testing.T) {
 	} {
 		require.ErrorContains(t, command(t, args...), says)
 	}
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	foreign := bytes.Replace(text, []byte(`"policy":"hand:ply=1"`), []byte(`"policy":"exec:touch `+dir+`/x"`), 1)
+	text := read(t, file)
+	foreign := strings.Replace(text, `"policy":"hand:ply=1"`, `"policy":"exec:touch `+dir+`/x"`, 1)
 	require.NotEqual(t, text, foreign)
-	require.NoError(t, os.WriteFile(file, foreign, 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(foreign), 0o600))
 	require.ErrorIs(t, command(t, "regret", file, "first"), bots.ErrUntrusted) // a file starts no program
 }

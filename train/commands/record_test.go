@@ -22,8 +22,7 @@ import (
 func TestKillsLoseNoGame(t *testing.T) {
 	dir := t.TempDir()
 	args := func(name string, more ...string) []string {
-		return append([]string{"selfplay", "blockbattle", "--out", filepath.Join(dir, name),
-			"--record", filepath.Join(dir, name+".jsonl")}, more...)
+		return runIn(filepath.Join(dir, name), more, "--record", filepath.Join(dir, name+".jsonl"))
 	}
 	more := []string{"--backup=0.2", "--games=4", "--rounds=24", "--iterations=96", "--batch=32", "--hidden=6", "--gates=24",
 		"--gate-pairs=1", "--gate-ply=1"}

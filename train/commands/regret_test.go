@@ -20,17 +20,13 @@ func TestRegret(t *testing.T) {
 	for _, path := range []string{file, again} {
 		require.NoError(t, command(t, "regret", path, "--make=blockbattle", "--teacher=learned:ply=2", "--positions=12"))
 	}
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	other, err := os.ReadFile(again)
-	require.NoError(t, err)
-	require.Equal(t, text, other)
+	require.Equal(t, read(t, file), read(t, again))
 	l, _, err := readLesson(file)
 	require.NoError(t, err)
 	require.Len(t, l.decisions, 12)
-	none := program.NewBar(io.Discard, true, -1, "decisions")
+	silent := program.NewBar(io.Discard, true, -1, "decisions")
 	regrets := func(name string) (out []float64) {
-		list, err := l.judge(t.Context(), games.BlockBattle, name, 2, none)
+		list, err := l.judge(t.Context(), games.BlockBattle, name, 2, silent)
 		require.NoError(t, err)
 		return row(io.Discard, name, list, nil)
 	}
@@ -42,15 +38,14 @@ func TestRegret(t *testing.T) {
 	require.NoError(t, command(t, "regret", file, "learned", "hand:ply=1"))
 
 	l.decisions[3].Values = l.decisions[3].Values[1:]
-	_, err = l.judge(t.Context(), games.BlockBattle, "hand", 1, none)
+	_, err = l.judge(t.Context(), games.BlockBattle, "hand", 1, silent)
 	require.ErrorContains(t, err, "decision 3: ")
-	for says, c := range map[string][]string{
-		"not decisions with values":                  {filepath.Join(dir, "c.json"), "hand"},
-		"a game with draws that a search enumerates": {filepath.Join(dir, "d.json"), "--make=tetrisduel"},
-		"agent \"nobody\": ":                         {file, "nobody"},
-		"it gives no values to actio":                {filepath.Join(dir, "d.json"), "--make=blockbattle", "--teacher=random"},
-	} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "c.json"), []byte("["), 0o600))
-		require.ErrorContains(t, command(t, append([]string{"regret"}, c...)...), says)
-	}
+	broken, none := filepath.Join(dir, "c.json"), filepath.Join(dir, "d.json")
+	require.NoError(t, os.WriteFile(broken, []byte("["), 0o600))
+	refuses(t, map[string]string{
+		"regret " + broken + " hand":                              "not decisions with values",
+		"regret " + none + " --make=tetrisduel":                   "a game with draws that a search enumerates",
+		"regret " + file + " nobody":                              "agent \"nobody\": ",
+		"regret " + none + " --make=blockbattle --teacher=random": "it gives no values to actions",
+	})
 }

@@ -79,35 +79,30 @@ func TestFlagsSetTheirFields(t *testing.T) {
 
 // A flag of an algorithm that the run does not use is refused by name.
 func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
-	for _, c := range []struct {
-		says string
-		args []string
-	}{
-		{"--backup belongs to games of several seats, which this run does not use",
-			[]string{"wintetris", "--backup=.5", "--versus=.3"}},
-		{"--versus belongs to games of several seats", []string{"wintetris", "--versus=.3"}},
-		{"--opponents belongs to games against opponents, which this run does not use: give --versus a share above 0",
-			[]string{"blockbattle", "--opponents=combo"}},
-		{"--opponents belongs to games against opponents", []string{"blocking", "--versus=0", "--opponents=greedy"}},
-		{"--opponents belongs to games against opponents", []string{"wintetris", "--opponents=hand"}},
-		{`blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
-			[]string{"blockbattle", "--versus=.3", "--opponents=combo,greedy"}},
-		{"--gate-ply belongs to games of several seats", []string{"dropblox", "--gate-ply=1"}},
-		{"--discount belongs to games with a planner", []string{"wintetris", "--discount=0.9"}},
-		{"--discount is 0, want more than 0, up to 1", []string{"dropblox", "--discount=0"}},
-		{"--deep-width belongs to games with a planner (Dropblox), which this run does not use: this game has none",
-			[]string{"wintetris", "--deep-width=3"}},
-		{"--deep-width belongs to fitted value iteration", []string{"blocking", "--deep-width=3"}},
-		{"--warm belongs to", []string{"wintetris", "--warm=.1"}},
-		{"--warm belongs to games with a planner (Dropblox), which this run does not use: it has several seats",
-			[]string{"blocking", "--warm=.1"}},
-		{"--keep belongs to games of one seat", []string{"blockbattle", "--keep=3"}},
-		{"--gate-games belongs to games of one seat", []string{"blocking", "--gate-games=3"}},
-		{"--lambda belongs to", []string{"tetrisduel", "--backup=1", "--lambda=.3"}},
-		{"--samples belongs to fitted value iteration", []string{"blockbattle", "--backup=0", "--samples=3"}},
-		{"--look belongs to fitted value iteration", []string{"blocking", "--look=3"}},
+	out := " --iterations=1 --out " + t.TempDir()
+	for line, says := range map[string]string{
+		"wintetris --backup=.5 --versus=.3": "--backup belongs to games of several seats, which this run does not use",
+		"wintetris --versus=.3":             "--versus belongs to games of several seats",
+		"blockbattle --opponents=combo": "--opponents belongs to games against opponents, which this run does not use: " +
+			"give --versus a share above 0",
+		"blocking --versus=0 --opponents=greedy":           "--opponents belongs to games against opponents",
+		"wintetris --opponents=hand":                       "--opponents belongs to games against opponents",
+		"blockbattle --versus=.3 --opponents=combo,greedy": `blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
+		"dropblox --gate-ply=1":                            "--gate-ply belongs to games of several seats",
+		"wintetris --discount=0.9":                         "--discount belongs to games with a planner",
+		"dropblox --discount=0":                            "--discount is 0, want more than 0, up to 1",
+		"wintetris --deep-width=3": "--deep-width belongs to games with a planner (Dropblox), which this run does not use: " +
+			"this game has none",
+		"blocking --deep-width=3": "--deep-width belongs to fitted value iteration",
+		"wintetris --warm=.1":     "--warm belongs to",
+		"blocking --warm=.1": "--warm belongs to games with a planner (Dropblox), which this run does not use: it has several " +
+			"seats",
+		"blockbattle --keep=3":               "--keep belongs to games of one seat",
+		"blocking --gate-games=3":            "--gate-games belongs to games of one seat",
+		"tetrisduel --backup=1 --lambda=.3":  "--lambda belongs to",
+		"blockbattle --backup=0 --samples=3": "--samples belongs to fitted value iteration",
+		"blocking --look=3":                  "--look belongs to fitted value iteration",
 	} {
-		err := command(t, append(append([]string{"selfplay"}, c.args...), "--iterations=1", "--out", t.TempDir())...)
-		require.ErrorContains(t, err, c.says, "%v", c.args)
+		refuses(t, map[string]string{"selfplay " + line + out: says})
 	}
 }

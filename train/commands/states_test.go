@@ -34,23 +34,17 @@ func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 			require.NoError(t, os.WriteFile(state, old, 0o600))
 			g, err := games.Open(c.game)
 			require.NoError(t, err)
-			run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(g)
-			require.NoError(t, err)
-			require.NoError(t, run.Save(state))
-			require.NoError(t, run.Close())
-			again, err := os.ReadFile(state)
-			require.NoError(t, err)
+			require.NoError(t, resumed(t, g, dir).Save(state))
 			before, _, err := mlp.ParseTensors(old)
 			require.NoError(t, err)
-			after, _, err := mlp.ParseTensors(again)
+			after, _, err := mlp.ParseTensors([]byte(read(t, state)))
 			require.NoError(t, err)
 			require.ElementsMatch(t, before, after, "every tensor is read and written again")
 
 			require.NoError(t, command(t, "selfplay", c.game, "--resume", "--out", dir))
-			last, err := os.ReadFile(filepath.Join(dir, "net-002.safetensors"))
-			require.NoError(t, err)
+			last := read(t, filepath.Join(dir, "net-002.safetensors"))
 			if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(last)))
+				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256([]byte(last))))
 			}
 		})
 	}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"blockyard/datasets/program"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -41,21 +41,39 @@ func TestFromZero(t *testing.T) {
 			}
 			one, two := t.TempDir(), t.TempDir()
 			require.NoError(t, run(t.Context(), one))
-			stopped, cancel := context.WithCancel(t.Context())
-			cancel() // as Ctrl-C at once
-			require.NoError(t, run(stopped, two))
+			require.NoError(t, run(stopped(t), two))
+			require.FileExists(t, filepath.Join(two, selfplay.StateFile))
+			require.ErrorContains(t, run(t.Context(), two), "holds a run already")
 			require.NoError(t, command(t, "selfplay", c.game, "--out", two, "--resume", "--workers=2"))
-			last, err := os.ReadFile(filepath.Join(one, "net-002.safetensors"))
-			require.NoError(t, err)
-			again, err := os.ReadFile(filepath.Join(two, "net-002.safetensors"))
-			require.NoError(t, err)
-			require.Equal(t, sha256.Sum256(last), sha256.Sum256(again))
-			require.FileExists(t, filepath.Join(one, selfplay.BestFile))
+			last := read(t, filepath.Join(one, "net-002.safetensors"))
+			require.True(t, last == read(t, filepath.Join(two, "net-002.safetensors")))
+			requireRun(t, c.game, two)
 			if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
-				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256(last)))
+				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256([]byte(last))))
 			}
 		})
 	}
+}
+
+// requireRun checks what a run of six hidden neurons and two gates, which was stopped once, has left in its folder.
+func requireRun(t *testing.T, game, dir string) {
+	t.Helper()
+	for _, name := range []string{selfplay.CurveFile, "net-001.safetensors"} {
+		require.FileExists(t, filepath.Join(dir, name))
+	}
+	events, err := filepath.Glob(filepath.Join(dir, "events.out.tfevents.*"))
+	require.NoError(t, err)
+	require.Len(t, events, 2, "one for each time it was started")
+	g, err := games.Open(game)
+	require.NoError(t, err)
+	best, err := g.Load(filepath.Join(dir, selfplay.BestFile))
+	require.NoError(t, err)
+	require.Equal(t, 6, best.Layers()[0].Out)
+	made, err := program.ReadRun(filepath.Join(dir, program.RunFile))
+	require.NoError(t, err)
+	require.Equal(t, "1", made.Seed)
+	require.NotNil(t, made.Seconds)
+	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
 }
 
 // The share that is not given is what the other leaves.
@@ -77,10 +95,11 @@ func TestSharesFromZero(t *testing.T) {
 
 // A backup needs a network to start from.
 func TestBackupNeedsANet(t *testing.T) {
-	for _, game := range []string{"blockbattle", "tetrisduel"} {
-		err := command(t, "selfplay", game, "--backup=1", "--out", t.TempDir())
-		require.ErrorContains(t, err, "give --results a share above 0, or name one with --from")
-	}
-	_, err := parse(t, "wintetris", "--results=0.5").algorithm(games.WinTetris)
-	require.ErrorContains(t, err, "--results belongs to")
+	const says = "give --results a share above 0, or name one with --from"
+	out := " --out " + t.TempDir()
+	refuses(t, map[string]string{
+		"selfplay blockbattle --backup=1" + out:  says,
+		"selfplay tetrisduel --backup=1" + out:   says,
+		"selfplay wintetris --results=0.5" + out: "--results belongs to",
+	})
 }
