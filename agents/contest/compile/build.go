@@ -211,7 +211,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 		return strings.TrimSpace(strings.ReplaceAll(b.String(), c.dir+string(filepath.Separator), ""))
 	}
 	text := cmp.Or(tidy(&log), tidy(&out))
-	if why := cmp.Or(errorLineIn(tidy(&log)), errorLineIn(tidy(&out)), errorIn(text)); why != "" {
+	if why := cmp.Or(errorLineIn(tidy(&log)), errorLineIn(tidy(&out)), errorIn(text)); why != "" && late == nil {
 		err = errors.New(ansi.Plain(why, 1000))
 	}
 	return &Refusal{Why: fmt.Sprintf("does not compile: %s: %v", filepath.Base(argv[0]), err), Output: text}

@@ -154,8 +154,11 @@ func TestLimits(t *testing.T) {
 	l.Time = 300 * time.Millisecond
 	slow := "package main\n\nimport _ \"net/http\"\n\nfunc main() {}\n"
 	t.Setenv("GOCACHE", t.TempDir())
-	_, err := Submission(context.Background(), write(t, "slow.go", slow), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, l)
-	require.ErrorContains(t, err, "it takes more than 300ms")
+	talks := zipped(t, "bot.toml", "build = \"echo a.c:1: error: x; exec sleep 1000\"\nrun = \"./bot\"\n", "bot", "#!/bin/sh\n")
+	for _, path := range []string{write(t, "slow.go", slow), talks} { // whatever the tool has said before
+		_, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, l)
+		require.ErrorContains(t, err, "it takes more than 300ms")
+	}
 }
 
 func TestNames(t *testing.T) {
