@@ -72,6 +72,7 @@ var rooms = map[string][]room{
 		{"record", "program", 1359, "a game as a line of a file"},
 		{"program", "", 1926, "what every program, page, picture and C library is, apart from its work, and several in one executable"},
 		{"games", "", 0, "a recorded game of each kind"},
+		{"panels", "", 0, "decisions with values of their actions, by thousands of games"},
 	},
 }
 
