@@ -35,9 +35,9 @@ var rooms = map[string][]room{
 		{"fleet", "match bots mlp", 2163, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3668, "a bot as one file"},
 		{"match", "bots contest search", 5582, "many games: formats, standings, ratings; a tournament takes what users name"},
-		{"bots", "contest search mlp", 8355, "who plays: what users name, and a folder per game"},
+		{"bots", "contest search mlp", 8364, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7437, "a program of somebody else before a referee, in a cage"},
-		{"search", "", 1234, "choices by looking ahead, whatever the game"},
+		{"search", "", 1428, "choices by looking ahead, whatever the game"},
 		{"mlp", "", 1297, "a network as plain Go"},
 	},
 	"train": {

@@ -41,6 +41,8 @@
 //	                  time    limit for one choice, such as 50ms; by default none
 //	blockbattle       nodes   positions to evaluate for one choice, 3 to 5 plies deep, in place of
 //	                          ply and width
+//	                  rollouts  short games, at most, after each of the most promising actions, which
+//	                          then decide where the search is wrong beyond doubt; with 2 plies or more
 //	                  guard   1: no first action that the opponent's strongest attack answers at
 //	                          once, if there is another; with 2 plies or more
 //	wintetris:tick    parts   ticks over which the search is split, 4 by default
@@ -101,7 +103,7 @@ func searchOf(e *entry.Entry) *entry.Search {
 	}
 	known := []entry.Option{{Name: "ply", Max: search.MaxPly}, {Name: "width", Max: 10000}, entry.Time}
 	if e.Outcomes > 0 {
-		known = append(known, entry.Option{Name: "nodes", Max: 1e9})
+		known = append(known, entry.Option{Name: "nodes", Max: 1e9}, entry.Option{Name: "rollouts", Max: 1e5})
 	}
 	if e.Guard != nil {
 		known = append(known, entry.Option{Name: "guard", Max: 1})
@@ -109,6 +111,7 @@ func searchOf(e *entry.Entry) *entry.Search {
 	options := func(o entry.Options) search.Options {
 		s := search.Options{
 			Ply: o.Numbers["ply"], Width: o.Numbers["width"], Nodes: o.Numbers["nodes"], Outcomes: e.Outcomes,
+			Rollouts: o.Numbers["rollouts"],
 		}
 		if o.Numbers["guard"] > 0 {
 			s.Guard = e.Guard()
@@ -127,6 +130,9 @@ func searchOf(e *entry.Entry) *entry.Search {
 			}
 			if o.Numbers["nodes"] > 0 {
 				return nil, errors.New("option nodes: an analysis searches to a depth; want ply or width")
+			}
+			if o.Numbers["rollouts"] > 0 {
+				return nil, errors.New("option rollouts: an analysis values actions by the search alone; want ply or width")
 			}
 			return newRanking(g, j.(search.Evaluator), options(o))
 		},

@@ -100,6 +100,10 @@ type Options struct {
 	Outcomes int // draws, equally likely, that Expectimax averages over; 0 if g has no such draw
 	Nodes    int // positions that Deepening evaluates, in place of Ply and Width; 0 for another search
 
+	// Rollouts, if not 0, is how many rollouts at most try each of the best first actions that the search finds: see
+	// Rollouts. The evaluator must be an OddsEvaluator, and the search one of 2 to 4 plies of a seat's own actions.
+	Rollouts int
+
 	// Guard, if set, excludes risky first actions from a search of two plies or more of a seat's own actions.
 	Guard Guard
 }
@@ -116,6 +120,13 @@ type guarded interface{ SetGuard(g Guard) }
 //	5 to 16    Minimax             none
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	a, err := newSearch(g, e, o)
+	if o.Rollouts != 0 && err == nil {
+		odds, ok := e.(OddsEvaluator)
+		if !ok {
+			return nil, errors.New("search: rollouts need an evaluator that says who is ahead, such as hand or learned")
+		}
+		a, err = NewRollouts(g, a, odds, o.Rollouts, o.Outcomes)
+	}
 	if o.Guard == nil || err != nil {
 		return a, err
 	}

@@ -83,6 +83,9 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
+// Odds implements search.OddsEvaluator, by a fit to the panel of Block Battle.
+func (h *Hand) Odds() float32 { return 0.006 }
+
 func (h *Hand) sums(n int) *[8]float32 {
 	h.boards.count(&h.terms, h.opp.threat+3, n)
 	mlp.SumEight(h.terms[:], h.Weights[:], &h.worth)
