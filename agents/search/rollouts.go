@@ -50,10 +50,10 @@ type rival struct {
 	results []float32
 }
 
-// An OddsEvaluator is an Evaluator whose values tell who is ahead. Odds is the log odds that a seat wins for each unit
-// by which its value is above that of the other seat.
+// An OddsEvaluator is an Evaluator whose values tell who is ahead.
 type OddsEvaluator interface {
 	Evaluator
+	// Odds is the log odds that a seat wins for each unit by which its value is above that of the other seat.
 	Odds() float32
 }
 
@@ -87,13 +87,13 @@ func NewRollouts(g *env.Game, inner env.Agent, e OddsEvaluator, most, outcomes i
 	return r, nil
 }
 
-// SetGuard is that of the search.
+// SetGuard guards the first actions of the search, as the SetGuard of a TwoPly does.
 func (r *Rollouts) SetGuard(g Guard) { r.inner.SetGuard(g) }
 
 // Value implements Reporter: it is what the search says of its own choice.
 func (r *Rollouts) Value() float32 { return r.inner.Value() }
 
-// Act implements env.Agent.
+// Act implements env.Agent. At the deadline of ctx, the rollouts that were played decide.
 func (r *Rollouts) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
 	clock := NewClock(ctx)
 	r.start.CopyFrom(s)
