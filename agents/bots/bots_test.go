@@ -124,7 +124,7 @@ func TestBadTextIsNamed(t *testing.T) {
 		"first:":                 "first takes no options",
 		"hand:nodes=9,ply=2":     "nodes are in place of ply and width",
 		"hand:guard=2":           `option guard: "2" is not a number from 1 to 1`,
-		"terms6:rollouts=9":      "rollouts need an evaluator that says who is ahead",
+		"hand:rollouts=9":        "9 rollouts in blockbattle, want a number above 0, with ply 3 or 4",
 		"hand:ply=1,guard=1":     "a guard is for two plies or more",
 		"hand:plies=2":           `unknown option "plies"; there are eps, guard, nodes, ply, rollouts, time, weights, width`,
 		"hand:ply":               `option ply: "" is not a number from 1 to 16`,

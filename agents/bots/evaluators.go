@@ -102,7 +102,7 @@ func searchMemory(g *env.Game, o search.Options) int64 {
 		total += search.TableMemory + int64(levels)*pair*int64(o.Width)
 	}
 	if o.Rollouts > 0 {
-		total += level + 3*(state+state/8) + search.RolloutsMemory*int64(o.Rollouts)
+		total += 2*state + search.RolloutsMemory*int64(o.Rollouts)
 	}
 	return total
 }

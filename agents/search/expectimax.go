@@ -65,9 +65,6 @@ func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action
 	if x.value < -Limit || x.value > Limit {
 		return root.legal[at], nil // two plies decide the game
 	}
-	for i := range root.legal {
-		root.value[i] = -Win // not searched: excluded
-	}
 	for k, p := range x.two.pairs.list {
 		if !x.two.pairs.leads(k) {
 			continue
@@ -76,16 +73,12 @@ func (x *Expectimax) Act(ctx context.Context, s env.State, seat int) (env.Action
 		if x.cut {
 			break
 		}
-		root.value[p.first] = v
 		if k == 0 || better(v, x.value) || v == x.value && p.first < at {
 			at, x.value = p.first, v
 		}
 	}
 	return root.legal[at], nil
 }
-
-// plan is that of a planner: the first actions that were searched completely have their values.
-func (x *Expectimax) plan() *level { return &x.two.root }
 
 // mean returns the value of first action i as the mean over all draws. It sets cut if the time is up before that.
 func (x *Expectimax) mean(s env.State, seat, i int) float32 {

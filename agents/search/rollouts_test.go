@@ -1,144 +1,165 @@
 package search
 
 import (
+	"maps"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat"
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
 )
 
-// keen is a sensible evaluator that says who is ahead.
-type keen struct{ tidy }
-
-func (keen) Odds() float32 { return 0.25 }
-
-// rolled returns rollouts after the best actions of a.
-func rolled(t testing.TB, a env.Agent, most int) env.Agent {
-	t.Helper()
-	r, err := NewRollouts(blockbattle.Game, a, keen{}, most, blockbattle.Pieces)
-	require.NoError(t, err)
-	return r
+// rolled returns rollouts in all positions, or in none, after three plies.
+func rolled(e Evaluator, most int, critical bool) *Rollouts {
+	x := NewExpectimax(blockbattle.Game, e, 8, 2)
+	return NewRollouts(x, func(env.State) bool { return critical }, most)
 }
 
-// A plain Rollouts plays all rollouts of all actions and keeps to the rule afterwards.
-type plain struct {
-	most, outcomes int
-}
-
-func (p plain) best(t *testing.T, s env.State, seat int) env.Action {
+// plainRollouts plays all rollouts of all actions first, and keeps to the rule afterwards.
+func plainRollouts(t *testing.T, e Evaluator, s env.State, seat, most int) env.Action {
 	t.Helper()
-	inner := NewTwoPly(blockbattle.Game, keen{})
-	chosen := act(t, inner, s, seat)
-	value := func(a env.Action) float32 { return inner.root.value[slices.Index(inner.root.legal, a)] }
-	var list []env.Action
-	for _, a := range s.Legal(seat, nil) {
-		if v := value(a); a == chosen || v >= -Limit && keen.Odds(keen{})*(value(chosen)-v) <= rivalsNear {
+	x := NewExpectimax(blockbattle.Game, e, 8, 2)
+	chosen := act(t, x, s, seat)
+	if math.Abs(float64(x.Value())) > float64(Limit) {
+		return chosen
+	}
+	list := []env.Action{chosen}
+	for _, p := range x.two.pairs.list { // the best first
+		if a := x.two.root.legal[p.first]; len(list) < 4 && !slices.Contains(list, a) {
 			list = append(list, a)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b env.Action) int {
-		switch { // the search's choice first, then the greatest value
-		case a == chosen || b != chosen && value(a) > value(b):
-			return -1
-		case b == chosen || value(a) < value(b):
-			return 1
-		}
-		return 0
-	})
-	list = list[:min(len(list), rivalsMost)]
 	results := map[env.Action][]float64{}
 	for _, a := range list {
-		for k := range p.most {
-			results[a] = append(results[a], p.play(t, s, seat, a, k))
+		for k := range most {
+			results[a] = append(results[a], plainRollout(e, s, seat, a, k+1))
 		}
 	}
-	for n := 1; n <= p.most; n++ {
-		if n%batch != 0 && n != p.most {
-			continue
-		}
-		errors := map[env.Action]float64{} // by how many standard errors an action is better
-		for _, a := range list[1:] {
-			var sum, squares float64
-			for k := range n {
-				sum += results[a][k] - results[chosen][k]
-			}
-			for k := range n {
-				squares += math.Pow(results[a][k]-results[chosen][k]-sum/float64(n), 2)
-			}
-			errors[a] = sum / float64(n) / math.Sqrt((squares/float64(n)+1e-6)/float64(n))
-		}
-		list = slices.DeleteFunc(list, func(a env.Action) bool { return a != chosen && errors[a] < ahead })
-		at := slices.MaxFunc(list, func(a, b env.Action) int { return int(math.Copysign(1, errors[a]-errors[b])) })
-		if errors[at] > beyond {
-			return at
+	for n := 1; n <= most && len(list) > 1; n++ {
+		if n%49 == 0 || n == most {
+			list = plainLook(list, func(a env.Action) []float64 { return results[a][:n] })
 		}
 	}
-	return chosen
+	return list[0]
 }
 
-func (p plain) play(t *testing.T, s env.State, seat int, a env.Action, k int) float64 {
-	t.Helper()
-	one, game := exhaust{eval: keen{}}, exhaust{}.fresh(s)
-	draws := []uint16{uint16(k % p.outcomes), uint16(k / p.outcomes % p.outcomes)}
-	for round := range 8 {
-		m := env.NoMoves
+// plainLook returns the actions of list that are left after these results: the first and those ahead of it by one
+// standard error, or the one that is ahead by the most, if by more than three.
+func plainLook(list []env.Action, results func(a env.Action) []float64) []env.Action {
+	lead := map[env.Action]float64{}
+	for _, a := range list[1:] {
+		apart := slices.Clone(results(a))
+		for i, v := range results(list[0]) {
+			apart[i] -= v
+		}
+		mean, variance := stat.PopMeanVariance(apart, nil)
+		lead[a] = mean / math.Sqrt((variance+1e-6)/float64(len(apart)))
+	}
+	for _, a := range list[1:] {
+		if lead[a] > 3 && lead[a] == slices.Max(slices.Collect(maps.Values(lead))) {
+			return []env.Action{a}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(a env.Action) bool { return a != list[0] && lead[a] < 1 })
+}
+
+func plainRollout(e Evaluator, s env.State, seat int, a env.Action, k int) float64 {
+	game := exhaust{}.fresh(s)
+	for round := 0; round < 30 && game.Acting() != 0; round++ {
+		m := env.Moves{a, a, env.None, env.None}
 		for at := range 2 {
-			if m[at] = a; round > 0 || at != seat {
-				m[at], _ = one.best(game, at, 0, 1)
+			if round > 0 || at != seat {
+				m[at], _ = exhaust{eval: e}.best(game, at, 0, 1)
 			}
 		}
-		game.Hide(3, env.Derive(uint64(k), uint64(round)))
-		game.Force(nil)
-		if round < 2 {
-			game.Force(draws[round : round+1])
-		}
+		game.Hide(3, uint64(30*k+round))
+		game.Force([][]uint16{{uint16(k % 2)}, {uint16(k / 2 % 2)}, nil}[min(round, 2)])
 		game.Step(m)
-		if game.Acting() == 0 {
-			return (1 + float64(game.Result(seat))) / 2
-		}
 	}
-	var own, other [1]float32
-	keen{}.Evaluate([]env.State{game}, seat, own[:])
-	keen{}.Evaluate([]env.State{game}, 1-seat, other[:])
-	return Chance(keen.Odds(keen{}) * (own[0] - other[0]))
+	return float64(1+game.Result(seat)) / 2
 }
 
-// Rollouts change the choice of the search exactly where the plain ones do.
+// Rollouts play what plain ones play: in some positions the search's choice, in others not. Where nothing is critical,
+// they play what the search plays.
 func TestRolloutsPlayWhatPlainOnesPlay(t *testing.T) {
-	changed := 0
-	for _, most := range []int{20, 60} {
-		p := plain{most: most, outcomes: blockbattle.Pieces}
-		agent, err := New(blockbattle.Game, keen{}, Options{Rollouts: most, Outcomes: p.outcomes})
-		require.NoError(t, err)
-		for i, s := range positions(t, 12) {
-			got := act(t, agent, s, i%2)
-			require.Equal(t, p.best(t, s, i%2), got, "%d rollouts, position %d", most, i)
-			if got != act(t, NewTwoPly(blockbattle.Game, keen{}), s, i%2) {
-				changed++
-			}
+	e, changed := hashed{levels: 1 << 20}, 0
+	for i, s := range positions(t, 60) {
+		got, quiet := act(t, rolled(e, 110, true), s, i%2), act(t, rolled(e, 110, false), s, i%2)
+		require.Equal(t, act(t, NewExpectimax(blockbattle.Game, e, 8, 2), s, i%2), quiet, "position %d", i)
+		if got != quiet {
+			changed++
+		} else if i%6 > 0 {
+			continue // plain ones are slow
 		}
+		require.Equal(t, plainRollouts(t, e, s, i%2, 110), got, "position %d", i)
 	}
 	require.NotZero(t, changed)
 }
 
+func TestALookAtRollouts(t *testing.T) {
+	rand := rand.New(rand.NewPCG(1, 2))
+	seen := map[int]int{}
+	for range 2000 {
+		var list []rival
+		var want []env.Action
+		results := map[env.Action][]float64{}
+		for a := range env.Action(rivals) {
+			v, better := rival{action: a}, 0.2*rand.Float32()
+			for range batch {
+				v.results = append(v.results, better+rand.Float32()) // any numbers, so that none is ahead by the same
+				results[a] = append(results[a], float64(v.results[len(v.results)-1]))
+			}
+			list, want = append(list, v), append(want, a)
+		}
+		want = plainLook(want, func(a env.Action) []float64 { return results[a] })
+		var got []env.Action
+		for _, v := range compare(list) {
+			got = append(got, v.action)
+		}
+		require.Equal(t, want[0], got[0])
+		require.ElementsMatch(t, want, got)
+		seen[len(got)]++
+	}
+	require.Len(t, seen, rivals)
+}
+
+// The search's choice is invited, then the best of the other first actions at two plies, none of them twice.
+func TestWhoIsInvited(t *testing.T) {
+	for i, s := range positions(t, 60) {
+		r := rolled(hashed{levels: 1 << 20}, 1, false)
+		a := act(t, r, s, i%2)
+		want := []env.Action{a}
+		for _, p := range r.two.pairs.list {
+			if b := r.two.root.legal[p.first]; len(want) < rivals && !slices.Contains(want, b) {
+				want = append(want, b)
+			}
+		}
+		var got []env.Action
+		for _, v := range r.invite(a) {
+			got = append(got, v.action)
+		}
+		require.Equal(t, want, got, "position %d", i)
+	}
+}
+
 func TestRolloutsRefuseSearchesThatTheyCannotFollow(t *testing.T) {
+	always := func(env.State) bool { return true }
 	for _, c := range []struct {
-		g    *env.Game
-		e    Evaluator
-		o    Options
-		want string
+		g *env.Game
+		o Options
 	}{
-		{blockbattle.Game, tidy{}, Options{Rollouts: 1}, "rollouts need an evaluator that says who is ahead"},
-		{blockbattle.Game, keen{}, Options{Rollouts: 1, Ply: 1}, "want 1 or more, after a search of two plies or more"},
-		{blockbattle.Game, keen{}, Options{Rollouts: -1}, "-1 rollouts of blockbattle: want 1 or more"},
-		{blocking.Game, keen{}, Options{Rollouts: 1}, "in a game of two who act at once"},
+		{blockbattle.Game, Options{Rollouts: 1, Ply: 2, Critical: always}},
+		{blockbattle.Game, Options{Rollouts: -1, Ply: 3, Outcomes: 2, Critical: always}},
+		{blockbattle.Game, Options{Rollouts: 1, Ply: 3, Outcomes: 2}},
+		{blocking.Game, Options{Rollouts: 1, Ply: 3, Critical: always}},
 	} {
-		_, err := New(c.g, c.e, c.o)
-		require.ErrorContains(t, err, c.want)
+		_, err := New(c.g, tidy{}, c.o)
+		require.ErrorContains(t, err, "want a number above 0, with ply 3 or 4, in a game of two who act at once")
 	}
 }

@@ -56,8 +56,6 @@ func (t *TwoPly) search(c *Clock, s env.State, seat int) (int, error) {
 	return at, err
 }
 
-func (t *TwoPly) plan() *level { return &t.root }
-
 // pick is search among the children that the root has.
 func (t *TwoPly) pick(c *Clock, seat int) (int, error) {
 	t.pairs.list = t.pairs.list[:0]

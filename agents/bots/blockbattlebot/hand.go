@@ -83,9 +83,6 @@ func (h *Hand) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// Odds implements search.OddsEvaluator, by a fit to the panel of Block Battle.
-func (h *Hand) Odds() float32 { return 0.006 }
-
 func (h *Hand) sums(n int) *[8]float32 {
 	h.boards.count(&h.terms, h.opp.threat+3, n)
 	mlp.SumEight(h.terms[:], h.Weights[:], &h.worth)
@@ -232,6 +229,12 @@ func (g *Guard) Risky(s env.State, seat int, children []env.State, out []bool) {
 	for i, c := range children {
 		out[i] = threat > 0 && !c.(*blockbattle.State).Survives(seat, threat)
 	}
+}
+
+// Critical reports whether a stack is so high that a few rows more may end the game: at most two rows above it are free.
+func Critical(s env.State) bool {
+	sides := &s.(*blockbattle.State).Sides
+	return room(&sides[0]) <= 0 || room(&sides[1]) <= 0
 }
 
 // mostGarbage bounds the rows that a side can send in one round; 18 points are for an empty board.

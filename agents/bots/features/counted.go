@@ -69,11 +69,6 @@ func (c *Counted) Evaluate(states []env.State, seat int, out []float32) {
 	}
 }
 
-// Odds implements search.OddsEvaluator. If a network gave the log odds of each seat, it would be 0.5. One that is
-// trained on siblings knows how far these are apart, not at what level they are; 0.75 fits the panel of Block Battle
-// best.
-func (c *Counted) Odds() float32 { return 0.75 }
-
 // EvaluateLeaves implements search.LeafEvaluator. The network reads the features of the seat that has acted.
 func (c *Counted) EvaluateLeaves(s env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
 	if len(legal) == 0 {
