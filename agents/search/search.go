@@ -124,8 +124,8 @@ func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	if o.Rollouts != 0 && err == nil {
 		x, ok := a.(*Expectimax)
 		if !ok || g.MaxSeats != 2 || o.Rollouts < 0 || o.Critical == nil {
-			return nil, fmt.Errorf("search: %d rollouts in %s, want a number above 0, with ply 3 or 4, in a game of two who act "+
-				"at once", o.Rollouts, g.Name)
+			return nil, fmt.Errorf("search: %d rollouts in %s, want a number above 0, with ply 3 or 4, in a game of two who "+
+				"act at once", o.Rollouts, g.Name)
 		}
 		a = NewRollouts(x, o.Critical, o.Rollouts)
 	}

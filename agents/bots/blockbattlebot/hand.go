@@ -231,7 +231,7 @@ func (g *Guard) Risky(s env.State, seat int, children []env.State, out []bool) {
 	}
 }
 
-// Critical reports whether a stack is so high that a few rows more may end the game: at most two rows above it are free.
+// Critical reports whether a stack is so high that few rows more end the game: at most two rows above it are free.
 func Critical(s env.State) bool {
 	sides := &s.(*blockbattle.State).Sides
 	return room(&sides[0]) <= 0 || room(&sides[1]) <= 0
