@@ -41,8 +41,6 @@
 //	                  time    limit for one choice, such as 50ms; by default none
 //	blockbattle       nodes   positions to evaluate for one choice, 3 to 5 plies deep, in place of
 //	                          ply and width
-//	                  rollouts  games, at most, that are played on from each of the best actions where a
-//	                          game is about to be decided; with 3 or 4 plies
 //	                  guard   1: no first action that the opponent's strongest attack answers at
 //	                          once, if there is another; with 2 plies or more
 //	wintetris:tick    parts   ticks over which the search is split, 4 by default
@@ -105,16 +103,12 @@ func searchOf(e *entry.Entry) *entry.Search {
 	if e.Outcomes > 0 {
 		known = append(known, entry.Option{Name: "nodes", Max: 1e9})
 	}
-	if e.Critical != nil {
-		known = append(known, entry.Option{Name: "rollouts", Max: 1e5})
-	}
 	if e.Guard != nil {
 		known = append(known, entry.Option{Name: "guard", Max: 1})
 	}
 	options := func(o entry.Options) search.Options {
 		s := search.Options{
 			Ply: o.Numbers["ply"], Width: o.Numbers["width"], Nodes: o.Numbers["nodes"], Outcomes: e.Outcomes,
-			Rollouts: o.Numbers["rollouts"], Critical: e.Critical,
 		}
 		if o.Numbers["guard"] > 0 {
 			s.Guard = e.Guard()
@@ -133,9 +127,6 @@ func searchOf(e *entry.Entry) *entry.Search {
 			}
 			if o.Numbers["nodes"] > 0 {
 				return nil, errors.New("option nodes: an analysis searches to a depth; want ply or width")
-			}
-			if o.Numbers["rollouts"] > 0 {
-				return nil, errors.New("option rollouts: an analysis values actions by the search alone; want ply or width")
 			}
 			return newRanking(g, j.(search.Evaluator), options(o))
 		},

@@ -101,8 +101,5 @@ func searchMemory(g *env.Game, o search.Options) int64 {
 	if o.Ply > 2 && g.Rows == 1 && g.MaxSeats > 1 { // Minimax has its table, and a list of actions for each level
 		total += search.TableMemory + int64(levels)*pair*int64(o.Width)
 	}
-	if o.Rollouts > 0 {
-		total += 2*state + search.RolloutsMemory*int64(o.Rollouts)
-	}
 	return total
 }

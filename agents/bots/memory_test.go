@@ -10,7 +10,6 @@ import (
 	"blockyard/agents/bots/entry"
 	"blockyard/agents/mlp"
 	"blockyard/env"
-	"blockyard/env/blockbattle"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/env/wintetris"
@@ -32,9 +31,6 @@ func specs(g *env.Game) map[string]int {
 		case "blockbattle", "tetrisduel":
 			out[name+":ply=1"], out[name+":ply=2,width=3"], out[name+":ply=3,width=3"] = 10, 10, 4
 			out[name+":ply=4,width=2"] = 2
-			if g == blockbattle.Game && name == "hand" {
-				out[name+":ply=3,rollouts=100"] = 4
-			}
 		case "blocking":
 			out[name+":ply=1"], out[name+":ply=2,width=3"], out[name+":ply=3,width=3"] = 10, 10, 4
 		case "dropblox":

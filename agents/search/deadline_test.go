@@ -68,7 +68,6 @@ func TestDeadlineIsKeptAndDoesNotMatterWhenFar(t *testing.T) {
 			func() env.Agent { return NewTwoPly(g, hashed{levels: 5}) },
 			func() env.Agent { return NewExpectimax(g, hashed{levels: 5}, 10, blockbattle.Pieces) },
 			func() env.Agent { return NewExpectimax4(g, hashed{levels: 5}, 2, 2) },
-			func() env.Agent { return rolled(hashed{levels: 5}, 5, true) },
 		} {
 			far, cancel := context.WithTimeout(context.Background(), time.Hour)
 			defer cancel()

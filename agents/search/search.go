@@ -100,11 +100,6 @@ type Options struct {
 	Outcomes int // draws, equally likely, that Expectimax averages over; 0 if g has no such draw
 	Nodes    int // positions that Deepening evaluates, in place of Ply and Width; 0 for another search
 
-	// Rollouts, if not 0, is how many rollouts at most try each of the best first actions of 3 or 4 plies of a seat's own
-	// where Critical says so of the position: see Rollouts.
-	Rollouts int
-	Critical func(s env.State) bool
-
 	// Guard, if set, excludes risky first actions from a search of two plies or more of a seat's own actions.
 	Guard Guard
 }
@@ -121,14 +116,6 @@ type guarded interface{ SetGuard(g Guard) }
 //	5 to 16    Minimax             none
 func New(g *env.Game, e Evaluator, o Options) (env.Agent, error) {
 	a, err := newSearch(g, e, o)
-	if o.Rollouts != 0 && err == nil {
-		x, ok := a.(*Expectimax)
-		if !ok || g.MaxSeats != 2 || o.Rollouts < 0 || o.Critical == nil {
-			return nil, fmt.Errorf("search: %d rollouts in %s, want a number above 0, with ply 3 or 4, in a game of two who "+
-				"act at once", o.Rollouts, g.Name)
-		}
-		a = NewRollouts(x, o.Critical, o.Rollouts)
-	}
 	if o.Guard == nil || err != nil {
 		return a, err
 	}

@@ -110,7 +110,7 @@ func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	for i, s := range positions(t, 60) {
 		for name, a := range map[string]env.Agent{
 			"greedy": NewGreedy(g, e), "two-ply": NewTwoPly(g, e), "expectimax": NewExpectimax(g, e, 3, blockbattle.Pieces),
-			"expectimax4": NewExpectimax4(g, e, 1, 2), "rollouts": rolled(e, 5, true),
+			"expectimax4": NewExpectimax4(g, e, 1, 2),
 		} {
 			env.View(view, s, i%2, 1)
 			want, value := act(t, a, view, i%2), a.(Reporter).Value()
@@ -145,7 +145,6 @@ func TestNothingIsAllocatedOnceWarm(t *testing.T) {
 		"two-ply":     NewTwoPly(g, tidy{}),
 		"expectimax":  NewExpectimax(g, tidy{}, 4, blockbattle.Pieces),
 		"expectimax4": NewExpectimax4(g, tidy{}, 1, 2),
-		"rollouts":    rolled(tidy{}, 2, true),
 	} {
 		all := func() {
 			for i, s := range list {
@@ -168,7 +167,6 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 	e := tidy{}
 	for _, a := range []env.Agent{
 		NewRandom(1), NewFirst(), NewGreedy(g, e), NewTwoPly(g, e), NewExpectimax(g, e, 3, 7), NewExpectimax4(g, e, 3, 7),
-		rolled(e, 1, true),
 	} {
 		_, err := a.Act(context.Background(), s, 1)
 		require.ErrorContains(t, err, "seat 1 has no legal action")

@@ -77,12 +77,10 @@ func blockBattleAgent(t *testing.T, net *mlp.Net, ply int) env.Agent {
 	t.Helper()
 	var e search.Evaluator = blockbattlebot.NewHand()
 	if net != nil {
-		e = blockbattlebot.NewLearned(net)
+		learned := blockbattlebot.NewLearned(net)
+		e = learned
 	}
 	o := search.Options{Ply: ply, Outcomes: blockbattle.Pieces, Guard: blockbattlebot.NewGuard()}
-	if ply > 2 {
-		o.Rollouts, o.Critical = 980, blockbattlebot.Critical
-	}
 	agent, err := search.New(blockbattle.Game, e, o)
 	require.NoError(t, err)
 	return agent

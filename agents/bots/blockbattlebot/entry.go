@@ -38,7 +38,6 @@ var Entry = &entry.Entry{
 	Others:   append([]entry.Other{{Name: "terms6", New: func() entry.Evaluator { return Terms6{} }}}, styles...),
 	Outcomes: blockbattle.Pieces,
 	Guard:    func() search.Guard { return NewGuard() },
-	Critical: Critical,
 	Host:     hosted,
 	Codec: func(g *env.Game, _, notes io.Writer) contest.Codec {
 		dialect := blockbattle.ClassicDialect

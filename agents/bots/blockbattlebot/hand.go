@@ -231,12 +231,6 @@ func (g *Guard) Risky(s env.State, seat int, children []env.State, out []bool) {
 	}
 }
 
-// Critical reports whether a stack is so high that few rows more end the game: at most two rows above it are free.
-func Critical(s env.State) bool {
-	sides := &s.(*blockbattle.State).Sides
-	return room(&sides[0]) <= 0 || room(&sides[1]) <= 0
-}
-
 // mostGarbage bounds the rows that a side can send in one round; 18 points are for an empty board.
 func mostGarbage(side *blockbattle.Side) int {
 	gain := max(10+int(side.Combo), 18)

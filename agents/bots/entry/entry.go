@@ -40,8 +40,6 @@ type Entry struct {
 	Outcomes int
 	// Guard, if set, makes a guard for the searches of package search, which use it with the option guard=1.
 	Guard func() search.Guard
-	// Critical, if set, tells the positions in which the option rollouts=N matters.
-	Critical func(s env.State) bool
 	// Search is the game's own search; nil for those of package search.
 	Search *Search
 

@@ -19,10 +19,10 @@ func main() {
 	program.Play(g, blockbattlebot.NewCodec(blockbattle.ClassicDialect, os.Stderr), agent(g, evaluator()))
 }
 
-// agent is the search, with a guard against the opponent's strongest attack, and rollouts near the end of the game. If
-// time runs out, it plays the best placement found so far.
+// agent is the search, with a guard against the opponent's strongest attack. If time runs out, it plays the best
+// placement found so far.
 func agent(g *env.Game, e search.Evaluator) env.Agent {
-	a := plies(g, e)
+	a := unguarded(g, e)
 	a.SetGuard(blockbattlebot.NewGuard())
 	return a
 }
@@ -33,18 +33,15 @@ type searcher interface {
 	SetGuard(g search.Guard)
 }
 
-func plies(g *env.Game, e search.Evaluator) searcher {
+func unguarded(g *env.Game, e search.Evaluator) searcher {
 	if program.Ply == 4 {
-		return tried(search.NewExpectimax4(g, e, program.Breadth, blockbattle.Pieces))
+		return search.NewExpectimax4(g, e, program.Breadth, blockbattle.Pieces)
 	}
 	if program.Ply == 3 {
-		return tried(search.NewExpectimax(g, e, program.Breadth, blockbattle.Pieces))
+		return search.NewExpectimax(g, e, program.Breadth, blockbattle.Pieces)
 	}
 	return search.NewTwoPly(g, e)
 }
-
-// tried is x with up to 980 rollouts of a placement.
-func tried(x *search.Expectimax) searcher { return search.NewRollouts(x, blockbattlebot.Critical, 980) }
 
 func position(int) env.State {
 	s := &blockbattle.State{Rules: blockbattle.Document}
