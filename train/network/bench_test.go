@@ -57,7 +57,7 @@ func BenchmarkFit(b *testing.B) {
 // BenchmarkFit divided by it.
 func BenchmarkTwin(b *testing.B) {
 	measure(b, func(b *testing.B, tr *Trainer) func(x, y []float32) {
-		w, solver := newTwin(b, tr), G.NewAdamSolver(G.WithLearnRate(1e-3))
+		w, solver := newTwin(b, tr, tr.config.Batch), G.NewAdamSolver(G.WithLearnRate(1e-3))
 		return func(x, y []float32) { w.fit(b, solver, x, y) }
 	})
 }

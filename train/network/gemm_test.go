@@ -29,26 +29,32 @@ func either(r *rand.Rand, rows, cols int) matrix {
 
 func (a matrix) at(i, j int) float32 { return a.data[i*a.rs+j*a.cs] }
 
+// products calls check with random pairs of matrices that can be multiplied.
+func products(seed uint64, n int, check func(r *rand.Rand, a, b matrix)) {
+	r := rand.New(rand.NewPCG(seed, seed))
+	for range n {
+		rows, cols, inner := 1+r.IntN(140), 1+r.IntN(40), 1+r.IntN(600)
+		check(r, either(r, rows, inner), either(r, inner, cols))
+	}
+}
+
 func TestMultiplyAgreesWithFormula(t *testing.T) {
-	r := rand.New(rand.NewPCG(6, 6))
 	var m multiplier
-	for range 100 {
-		rows, n, inner := 1+r.IntN(140), 1+r.IntN(40), 1+r.IntN(600)
-		a, b := either(r, rows, inner), either(r, inner, n)
-		got := normals(r, rows*n) // what was there does not matter
+	products(6, 40, func(r *rand.Rand, a, b matrix) {
+		got := normals(r, a.rows*b.cols) // what was there does not matter
 		m.multiply(got, a, b)
-		for i := range rows {
-			for j := range n {
+		for i := range a.rows {
+			for j := range b.cols {
 				sum := 0.0
-				for p := range inner {
+				for p := range a.cols {
 					sum += float64(a.at(i, p)) * float64(b.at(p, j))
 				}
-				if math.Abs(sum-float64(got[i*n+j])) > 1e-3 {
-					t.Fatalf("%d×%d×%d, element %d, %d: got %g, want %g", rows, inner, n, i, j, got[i*n+j], sum)
+				if math.Abs(sum-float64(got[i*b.cols+j])) > 1e-3 {
+					t.Fatalf("%d×%d×%d, element %d, %d: want %g", a.rows, a.cols, b.cols, i, j, sum)
 				}
 			}
 		}
-	}
+	})
 }
 
 // Tiles with AVX-512 compute what those without it do, bit for bit.
@@ -58,19 +64,16 @@ func TestWideTilesComputeTheSame(t *testing.T) {
 		return
 	}
 	defer func() { hasWide = true }()
-	r := rand.New(rand.NewPCG(5, 5))
 	var m multiplier
-	for range 100 {
-		rows, n, inner := 1+r.IntN(140), 1+r.IntN(40), 1+r.IntN(600)
-		a, b := either(r, rows, inner), either(r, inner, n)
+	products(5, 100, func(r *rand.Rand, a, b matrix) {
 		var products [2][]float32
 		for i := range products {
 			hasWide = i == 0
-			products[i] = normals(r, rows*n)
+			products[i] = normals(r, a.rows*b.cols)
 			m.multiply(products[i], a, b)
 		}
-		require.Equal(t, products[1], products[0], "%d×%d×%d", rows, inner, n)
-	}
+		require.Equal(t, products[1], products[0], "%d×%d×%d", a.rows, a.cols, b.cols)
+	})
 }
 
 // An element does not depend on how many rows and columns are computed with it.
@@ -79,21 +82,17 @@ func TestMultiplyDoesNotDependOnSizes(t *testing.T) {
 		t.Log("gonum's Sgemm promises no such thing")
 		return
 	}
-	r := rand.New(rand.NewPCG(7, 7))
 	var m multiplier
-	for range 30 {
-		rows, n, inner := 1+r.IntN(140), 1+r.IntN(40), 1+r.IntN(600)
-		a, b := either(r, rows, inner), either(r, inner, n)
-		all := make([]float32, rows*n)
+	products(7, 30, func(r *rand.Rand, a, b matrix) {
+		all, one := make([]float32, a.rows*b.cols), make([]float32, 1)
 		m.multiply(all, a, b)
 		for range 20 {
-			i, j := r.IntN(rows), r.IntN(n)
-			one := make([]float32, 1)
-			row, col := matrix{a.data[i*a.rs:], 1, inner, a.rs, a.cs}, matrix{b.data[j*b.cs:], inner, 1, b.rs, b.cs}
+			i, j := r.IntN(a.rows), r.IntN(b.cols)
+			row, col := matrix{a.data[i*a.rs:], 1, a.cols, a.rs, a.cs}, matrix{b.data[j*b.cs:], a.cols, 1, b.rs, b.cs}
 			m.multiply(one, row, col)
-			require.Equal(t, all[i*n+j], one[0], "%d×%d×%d, element %d, %d", rows, inner, n, i, j)
+			require.Equal(t, all[i*b.cols+j], one[0], "%d×%d×%d, element %d, %d", a.rows, a.cols, b.cols, i, j)
 		}
-	}
+	})
 }
 
 // The kernels compute what the lines of Go behind them compute, bit for bit: here each number is a row of its own, which

@@ -10,16 +10,17 @@ import (
 )
 
 // A twin is the graph of a Trainer's network built from gorgonia's own operations, over a copy of its weights: matrix
-// product, bias, leaky rectifier and loss, with gorgonia's derivatives and its Adam.
+// product, bias, leaky rectifier and loss, with gorgonia's derivatives and its Adam. All its batches have the same size.
 type twin struct {
 	x, y    []float32
 	weights [][]float32
 	nodes   G.Nodes
+	cost    G.Value
 	vm      G.VM
 }
 
-func newTwin(tb testing.TB, tr *Trainer) *twin {
-	sizes, batch := tr.config.Sizes, tr.config.Batch
+func newTwin(tb testing.TB, tr *Trainer, batch int) *twin {
+	sizes := tr.config.Sizes
 	w := &twin{x: make([]float32, batch*sizes[0]), y: make([]float32, batch)}
 	g := G.NewGraph()
 	h, last := column(g, "x", batch, sizes[0], w.x), len(sizes)-2
@@ -40,7 +41,9 @@ func newTwin(tb testing.TB, tr *Trainer) *twin {
 	} else {
 		loss = G.Must(G.Sub(G.Must(G.Softplus(h)), G.Must(G.HadamardProd(y, h))))
 	}
-	_, err := G.Grad(G.Must(G.Mean(loss)), w.nodes...)
+	cost := G.Must(G.Mean(loss))
+	G.Read(cost, &w.cost)
+	_, err := G.Grad(cost, w.nodes...)
 	require.NoError(tb, err)
 	w.vm = G.NewTapeMachine(g, G.BindDualValues(w.nodes...))
 	tb.Cleanup(func() { require.NoError(tb, w.vm.Close()) })
@@ -56,9 +59,10 @@ func (w *twin) fit(tb testing.TB, solver G.Solver, x, y []float32) {
 	w.vm.Reset()
 }
 
-// TestTwinOfGorgoniasOperations trains two networks with the same first weights on the same batches: one by a Trainer,
-// one built from nothing but gorgonia's operations, derivatives and solver. After 50 steps their weights are equal to
-// 1e-5, and both have moved much further than that.
+// TestTwinOfGorgoniasOperations trains two networks with the same first weights on the same batches, full ones and others:
+// one by a Trainer, one built from nothing but gorgonia's operations, derivatives and solver. Their losses are equal, and
+// so are the outputs of the Trainer's graph and of its network as it plays. After 50 steps the weights of both are equal
+// to 1e-5, and have moved much further than that.
 func TestTwinOfGorgoniasOperations(t *testing.T) {
 	const steps, rate = 50, 1e-3
 	for _, c := range []Config{
@@ -66,23 +70,30 @@ func TestTwinOfGorgoniasOperations(t *testing.T) {
 		{Sizes: []int{40, 64, 32, 1}, Batch: 64, Seed: 7, Loss: Square},
 		{Sizes: []int{13, 1}, Batch: 32, Seed: 8},
 	} {
-		ours := trainer(t, c)
-		theirs := newTwin(t, ours)
-		before := slices.Concat(theirs.weights...)
-		solver := G.NewAdamSolver(G.WithLearnRate(rate))
-		for step := range steps {
-			x, y := batch(uint64(step), c.Batch, c.Sizes[0])
-			_, err := ours.Fit(x, y, rate)
-			require.NoError(t, err)
-			theirs.fit(t, solver, x, y)
-		}
-		after, moved := slices.Concat(ours.weights...), 0
-		for i, w := range slices.Concat(theirs.weights...) {
-			require.InDelta(t, w, after[i], 1e-5, "%v %s, weight %d", c.Sizes, c.Loss, i)
-			if d := after[i] - before[i]; d > 1e-3 || d < -1e-3 {
-				moved++
+		for _, rows := range []int{c.Batch, c.Batch/2 + 1} {
+			ours := trainer(t, c)
+			theirs := newTwin(t, ours, rows)
+			before, out := slices.Concat(theirs.weights...), make([]float32, rows)
+			solver := G.NewAdamSolver(G.WithLearnRate(rate))
+			for step := range steps {
+				x, y := batch(uint64(step), rows, c.Sizes[0])
+				net, err := ours.Net()
+				require.NoError(t, err)
+				net.Forward(x, rows, out)
+				cost, err := ours.Fit(x, y, rate)
+				require.NoError(t, err)
+				theirs.fit(t, solver, x, y)
+				require.InDelta(t, theirs.cost.Data(), cost, 1e-5)
+				require.InDeltaSlice(t, out, ours.graph.out.Data().([]float32)[:rows], 1e-4)
 			}
+			after, moved := slices.Concat(ours.weights...), 0
+			for i, w := range slices.Concat(theirs.weights...) {
+				require.InDelta(t, w, after[i], 1e-5, "%v %s, weight %d", c.Sizes, c.Loss, i)
+				if d := after[i] - before[i]; d > 1e-3 || d < -1e-3 {
+					moved++
+				}
+			}
+			require.Greater(t, moved, len(before)/2, "%v %s: weights that training moved", c.Sizes, c.Loss)
 		}
-		require.Greater(t, moved, len(before)/2, "%v %s: weights that training moved", c.Sizes, c.Loss)
 	}
 }
