@@ -10,36 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// scattered are positions to begin from.
-func scattered(n int, each func(s *blocking.State)) {
-	var r env.Rand
-	r.Seed(31)
-	s := blocking.New(2, 0)
-	for range n {
-		s.Reset(r.Next())
-		Blocking.Damage(s, &r)
-		each(s)
-	}
-}
-
-func TestScatterLeavesGoodPositions(t *testing.T) {
-	seats, pieces := map[uint8]int{}, map[int]int{}
-	scattered(1500, func(s *blocking.State) {
-		require.NoError(t, s.Check())
-		require.NotZero(t, s.Acting())
-		seats[s.Seats]++
-		n := 0
-		for i := range int(s.Seats) {
-			n += len(blocking.LetterText(s.Letters &^ s.Left[i]))
-		}
-		pieces[n]++
-	})
-	require.Len(t, seats, 3)
-	require.Greater(t, seats[2], 750)
-	require.Greater(t, pieces[0], 300)
-	require.Len(t, pieces, 9)
-}
-
 // The target of a game is within 0 and 1, the higher the better a seat did, and with
 // two seats what one gains the other loses.
 func TestBlockingChance(t *testing.T) {
