@@ -9,27 +9,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startBackup begins a small run that is all backup, and returns its learner and a policy.
-func startBackup(t *testing.T, seed uint64) (*selfplay.Run, *backupLearner, *backupPolicy) {
+// startBackup begins a small run that is all backup.
+func startBackup(t *testing.T, seed uint64) (*selfplay.Run, *backupLearner) {
 	t.Helper()
 	c := Default(games.TetrisDuel)
 	c.Results, c.Backup, c.Look, c.GateElo = 0, 1, 1, 0
 	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 32, 20, 64, 24
 	c.Mean, c.Explore, c.Late, c.Gates, c.Samples, c.DeepWidth, c.Versus = 5, 0.1, 0.3, 1, 2, 3, 0.5
-	r, err := selfplay.New(games.TetrisDuel, &c, startNet(t, games.TetrisDuel, c), 2)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Close()) })
-	l := r.Learner.(*backupLearner)
-	ro := l.Rollout()
-	policies, err := r.Policies(&ro)
-	require.NoError(t, err)
-	return r, l, policies[0].(*backupPolicy)
+	r := openGame(t, games.TetrisDuel, c, 2)
+	return r, r.Learner.(*backupLearner)
 }
 
 // What searching a ply further changes, beyond what it changes everywhere, is learned: the
 // net comes nearer to it than the base is, on rows it has not seen either.
 func TestBackupLearns(t *testing.T) {
-	r, l, _ := startBackup(t, 4)
+	r, l := startBackup(t, 4)
 	base := l.base
 	for range r.Options.Iterations - 1 {
 		require.NoError(t, r.Step())

@@ -28,7 +28,7 @@ func TestOpponentsPlayAsTheyAreCalled(t *testing.T) {
 			c.Games, c.Rounds, c.Iterations, c.Gates = 12, 48, 5, 1
 			c.Versus, c.Explore, c.Late, c.Samples, c.Opponents = 1, 0, 1, 1, names
 			change(&c)
-			r := openFrom(t, c, 2)
+			r := open(t, c, 2)
 			games, choices := map[string]int{}, 0
 			recs := recording(t, r)
 			for range c.Iterations - 1 {

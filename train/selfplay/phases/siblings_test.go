@@ -17,26 +17,13 @@ import (
 func startSiblings(t *testing.T, seed uint64) (*selfplay.Run, *siblingLearner, *siblingPolicy) {
 	t.Helper()
 	c := Default(games.BlockBattle)
-	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 48, 16, 64, 24
+	c.Seed, c.Hidden, c.Batch, c.Games, c.Rounds, c.Iterations = seed, []int{16}, 48, 16, 32, 24
 	c.Explore, c.Late, c.Gates, c.Samples, c.Versus, c.Results, c.Backup = 0.1, 0.3, 1, 12, 0.25, 0, 1
-	r, err := selfplay.New(games.BlockBattle, &c, startNet(t, games.BlockBattle, c), 2)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, r.Close()) })
-	l := r.Learner.(*siblingLearner)
-	ro := l.Rollout()
+	r := open(t, c, 2)
+	ro := r.Learner.Rollout()
 	policies, err := r.Policies(&ro)
 	require.NoError(t, err)
-	return r, l, policies[0].(*siblingPolicy)
-}
-
-// startNet is a net of random weights.
-func startNet(t *testing.T, g *games.Game, c Config) *mlp.Net {
-	t.Helper()
-	c.Results, c.Backup = 0, 0
-	r, err := selfplay.New(g, &c, nil, 1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, r.Close()) }()
-	return r.Net()
+	return r, r.Learner.(*siblingLearner), policies[0].(*siblingPolicy)
 }
 
 // noteOne has a policy note the decision of seat 0 in a damaged position, or returns false if there are too few pairs.

@@ -87,19 +87,6 @@ func TestRateOfResults(t *testing.T) {
 	require.InDelta(t, c.RateEnd, l.rate(), 2e-6)
 }
 
-func TestResultsRefuse(t *testing.T) {
-	for says, change := range map[string]func(*Config){
-		"results 0.5 and backup 0:":   func(c *Config) { c.Backup = 0 },
-		"results 0.5 and backup 0.75": func(c *Config) { c.Backup = 0.75 },
-		"gate elo is -1":              func(c *Config) { c.GateElo = -1 },
-		"results is -0.5":             func(c *Config) { c.Results = -0.5 },
-	} {
-		c := Default(games.BlockBattle)
-		change(&c)
-		require.ErrorContains(t, c.Check(games.BlockBattle), says)
-	}
-}
-
 // A gate against the best net ends as soon as its test has decided, after more pairs than against the baseline if it
 // must.
 func TestGateStopsWhenItsTestDecides(t *testing.T) {
@@ -116,7 +103,7 @@ func TestGateStopsWhenItsTestDecides(t *testing.T) {
 
 // After a gate that a sequential test decided, a stage begins with the best net so far; otherwise with the last one.
 func TestStageAfterALostGate(t *testing.T) {
-	r, l, _ := startBackup(t, 6)
+	r, l := startBackup(t, 6)
 	require.NoError(t, r.Step())
 	best := l.base
 	r.Best = best
