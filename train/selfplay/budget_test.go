@@ -26,8 +26,9 @@ func TestTimeBudgetIncludesGates(t *testing.T) {
 		"one gate":    {time.Second, 1, 50, 51},
 		"slow games":  {45 * time.Second, 1, 2, 2},
 	} {
-		s := &stub{perGame: c.perGame, games: 100}
-		r := startStub(t, s, Options{Seed: 1, Games: 1, For: 200 * time.Second, Gates: c.gates})
+		s := newStub(t, Options{Seed: 1, Games: 1, For: 200 * time.Second, Gates: c.gates}, 1)
+		s.perGame = c.perGame
+		r := s.start(t)
 		require.NoError(t, r.Go(t.Context(), nil))
 		took := s.clock.Sub(time.Time{})
 		require.InDelta(t, 200, took.Seconds(), 0.25*200, name)
@@ -45,9 +46,9 @@ func TestTimeBudgetIncludesGates(t *testing.T) {
 // A gate that lasts longer than a part of the budget stands for the ones it ran into, and
 // training goes on between gates.
 func TestLongGatesDoNotPileUp(t *testing.T) {
-	s := &stub{perGame: 30 * time.Second, games: 100}
-	r := startStub(t, s, Options{Seed: 1, Games: 1, For: 100 * time.Second, Gates: 10})
-	gated := false
+	s := newStub(t, Options{Seed: 1, Games: 1, For: 100 * time.Second, Gates: 10}, 1)
+	s.perGame = 30 * time.Second
+	r, gated := s.start(t), false
 	require.NoError(t, r.Go(t.Context(), func(gate bool) error {
 		require.False(t, gate && gated, "two gates of the same net")
 		gated = gate
@@ -60,8 +61,9 @@ func TestLongGatesDoNotPileUp(t *testing.T) {
 
 // A budget of iterations does not depend on time: all games of every gate are played.
 func TestIterationBudgetHasWholeGates(t *testing.T) {
-	s := &stub{perGame: time.Hour, games: 100}
-	r := startStub(t, s, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
+	s := newStub(t, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1)
+	s.perGame = time.Hour
+	r := s.start(t)
 	require.NoError(t, r.Go(t.Context(), nil))
 	require.Equal(t, []int{100, 100, 100}, s.played)
 	require.Equal(t, 9, r.Counts.Iterations)
@@ -70,8 +72,7 @@ func TestIterationBudgetHasWholeGates(t *testing.T) {
 // A run that returns to an earlier state goes on from there. What gates have written since is gone; the best network and
 // the curve are those of the gates before. A state of another run changes nothing.
 func TestReturn(t *testing.T) {
-	s := &stub{games: 1}
-	r := startStub(t, s, Options{Seed: 1, Games: 2, Iterations: 12, Gates: 4})
+	r := newStub(t, Options{Seed: 1, Games: 2, Iterations: 12, Gates: 4}, 1).start(t)
 	dir := t.TempDir()
 	other, before := filepath.Join(dir, "other"), filepath.Join(dir, "before")
 	require.NoError(t, r.Save(other))

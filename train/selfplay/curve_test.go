@@ -11,7 +11,7 @@ import (
 
 // A run's own picture has its scores, in points on a logarithmic axis if they grow a lot.
 func TestDraw(t *testing.T) {
-	r := startStub(t, &stub{}, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
+	r := startStub(t)
 	path := filepath.Join(t.TempDir(), "curve.svg")
 	require.NoError(t, r.Draw(path))
 	require.NoFileExists(t, path, "no gate yet")
@@ -27,7 +27,7 @@ func TestDraw(t *testing.T) {
 }
 
 func TestGateLines(t *testing.T) {
-	r := startStub(t, &stub{}, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3})
+	r := startStub(t)
 	require.Equal(t, "no gate yet", r.LastScore())
 	r.Counts.Gated = 1
 	r.Curve = []Point{{Score: .5, Low: .4, High: .6, Games: 40, VersusBest: .5, Kept: true}}

@@ -16,7 +16,7 @@ func TestCurvesOfRuns(t *testing.T) {
 	dir := t.TempDir()
 	var all []Learned
 	for i, name := range []string{"one", "two"} {
-		r := startStub(t, &stub{}, Options{Seed: uint64(i + 1), Games: 1, Iterations: 4, Gates: 2})
+		r := startStub(t)
 		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
 		state := filepath.Join(dir, name, StateFile)
 		require.NoError(t, r.Save(state))

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -15,20 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A recorder is a stub whose rollouts end some games, and begin some late and with opponents.
-type recorder struct{ stub }
-
-func (s *recorder) Start(*Run, *mlp.Net, *State) (Learner, error) { return s, nil }
-func (s *recorder) Rollout() Rollout {
-	return Rollout{Net: s.net, Steps: 9, Late: .5, Versus: .5}
-}
-
-func newRecorder(t *testing.T) *recorder {
-	s := &recorder{}
-	var err error
-	s.net, err = selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
-	require.NoError(t, err)
-	s.options = Options{Seed: 5, Games: 5, Iterations: 24, Gates: 1}
+// newRecorder is a stub whose rollouts end some games, and begin some late and with opponents.
+func newRecorder(t *testing.T) *stub {
+	s := newStub(t, Options{Seed: 5, Games: 5, Iterations: 24, Gates: 1}, 9)
+	s.rollout.Late, s.rollout.Versus = .5, .5
 	return s
 }
 
@@ -93,17 +84,29 @@ func never(int) bool       { return false }
 func second(k int) bool    { return k%2 == 0 }
 func undisturbed(int) bool { return true }
 
+// playInto plays rollouts of the run in a folder and records to a file there.
+func playInto(t *testing.T, dir, name string, rollouts int) {
+	t.Helper()
+	s, err := sit(t, dir, name)
+	require.NoError(t, err)
+	s.steps(t, rollouts, undisturbed)
+	s.end(t)
+}
+
+// recordedWhole returns the records of an undisturbed run.
+func recordedWhole(t *testing.T) []string {
+	t.Helper()
+	dir := t.TempDir()
+	playInto(t, dir, "games.jsonl", 24)
+	all := recorded(t, filepath.Join(dir, "games.jsonl"))
+	require.Greater(t, len(all), 20)
+	return all
+}
+
 // Whenever the process of a run is killed, and however much of the last games has reached the file, the run that is
 // continued records each game exactly once.
 func TestEachGameIsRecordedOnce(t *testing.T) {
-	whole := t.TempDir()
-	s, err := sit(t, whole, "games.jsonl")
-	require.NoError(t, err)
-	s.steps(t, 24, undisturbed)
-	s.end(t)
-	want := recorded(t, filepath.Join(whole, "games.jsonl"))
-	require.Greater(t, len(want), 20)
-
+	want := recordedWhole(t)
 	for _, name := range []string{"games.jsonl", "games.jsonl.gz"} {
 		for _, cut := range []int{0, 1, 70, 1 << 20} { // bytes of the last games that have not reached the file
 			dir := t.TempDir()
@@ -144,20 +147,10 @@ func size(path string) int64 {
 // After a signal nothing is missing, so a run may go on with another file, or with none. What others append to the file
 // meanwhile stays. After a kill only the same file will do.
 func TestRecordsOfSeveralFiles(t *testing.T) {
-	dir := t.TempDir()
-	s, err := sit(t, dir, "whole.jsonl")
-	require.NoError(t, err)
-	s.steps(t, 24, undisturbed)
-	s.end(t)
-	want := recorded(t, filepath.Join(dir, "whole.jsonl"))
-
-	dir = t.TempDir()
+	want, dir := recordedWhole(t), t.TempDir()
 	a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
-	s, err = sit(t, dir, "a.jsonl")
-	require.NoError(t, err)
-	s.steps(t, 5, undisturbed)
-	s.end(t)
-	s, err = sit(t, dir, "b.jsonl")
+	playInto(t, dir, "a.jsonl", 5)
+	s, err := sit(t, dir, "b.jsonl")
 	require.NoError(t, err)
 	s.steps(t, 5, undisturbed) // and is killed
 	_, err = sit(t, dir, "a.jsonl")
@@ -165,15 +158,9 @@ func TestRecordsOfSeveralFiles(t *testing.T) {
 	text, err := os.ReadFile(b)
 	require.NoError(t, err)
 	first, _, _ := bytes.Cut(text, []byte("\n"))
-	f, err := os.OpenFile(b, os.O_APPEND|os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = f.Write(append(first, '\n')) // a game of somebody else, the same as the first
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
-	s, err = sit(t, dir, "b.jsonl")
-	require.NoError(t, err)
-	s.steps(t, 24, undisturbed)
-	s.end(t)
+	more := slices.Concat(text, first, []byte("\n")) // a game of somebody else, the same as the first
+	require.NoError(t, os.WriteFile(b, more, 0o600))
+	playInto(t, dir, "b.jsonl", 24)
 	all := append(recorded(t, a), recorded(t, b)...)
 	require.ElementsMatch(t, append(want, string(first)), all)
 
@@ -187,21 +174,13 @@ func TestRecordsOfSeveralFiles(t *testing.T) {
 // A saved run that claims games which its slots do not stand in, or that are none, is refused.
 func TestForeignRecordings(t *testing.T) {
 	dir := t.TempDir()
-	s, err := sit(t, dir, "games.jsonl")
-	require.NoError(t, err)
-	s.steps(t, 3, undisturbed)
-	require.NoError(t, s.Close())
+	playInto(t, dir, "games.jsonl", 3)
 	path := filepath.Join(dir, StateFile)
 	file, err := os.ReadFile(path)
 	require.NoError(t, err)
 	tensors, meta, err := mlp.ParseTensors(file)
 	require.NoError(t, err)
-	at := -1
-	for k, x := range tensors {
-		if x.Name == gamesTensor {
-			at = k
-		}
-	}
+	at := slices.IndexFunc(tensors, func(x mlp.Tensor) bool { return x.Name == gamesTensor })
 	require.GreaterOrEqual(t, at, 0)
 	clean := tensors[at]
 	for says, change := range map[string]func(m map[string]any) []float32{

@@ -5,54 +5,41 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	task "blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A quitter is a stub whose policies cancel a context at one of their choices.
+// A quitter is a policy that cancels a context at one of its choices.
 type quitter struct {
-	stub
+	stubPolicy
 	chosen, left atomic.Int64
 	canceled     <-chan struct{}
 	cancel       context.CancelFunc
 }
 
-func (q *quitter) Start(*Run, *mlp.Net, *State) (Learner, error) { return q, nil }
-func (q *quitter) Rollout() Rollout                              { return Rollout{Net: q.net, Steps: 1000} }
-func (q *quitter) Policy(*task.Game, *Rollout) (Policy, error)   { return quitterPolicy{q: q}, nil }
-
-type quitterPolicy struct {
-	stubPolicy
-	q *quitter
-}
-
-func (p quitterPolicy) Choose(slot *Slot, seat int) env.Action {
-	p.q.chosen.Add(1)
-	switch left := p.q.left.Add(-1); {
+func (q *quitter) Choose(slot *Slot, seat int) env.Action {
+	q.chosen.Add(1)
+	switch left := q.left.Add(-1); {
 	case left == 0:
-		p.q.cancel()
+		q.cancel()
 	case left < 0: // the others wait for that, however the machine schedules them
-		<-p.q.canceled
+		<-q.canceled
 	}
-	return p.stubPolicy.Choose(slot, seat)
+	return q.stubPolicy.Choose(slot, seat)
 }
 
 // A rollout whose context ends makes only the choices of the steps that have begun, and the slots stand where they
 // stood.
 func TestARolloutHearsItsContext(t *testing.T) {
-	q := &quitter{}
-	q.net, _ = selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
-	q.options = Options{Seed: 1, Games: 20, Iterations: 5, Gates: 1}
-	r, err := New(task.BlockBattle, q, nil, 3)
-	require.NoError(t, err)
-	r.now = q.now
+	s := newStub(t, Options{Seed: 1, Games: 20, Iterations: 5, Gates: 1}, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
-	q.cancel, q.canceled = cancel, ctx.Done()
-	before := stands(t, r)
+	q := &quitter{cancel: cancel, canceled: ctx.Done()}
 	q.left.Store(100)
+	s.policy = q
+	r := s.start(t)
+	before := stands(t, r)
 	require.NoError(t, r.Go(ctx, func(bool) error { t.Fatal("a rollout cut short counts for nothing"); return nil }))
 	require.LessOrEqual(t, q.chosen.Load(), int64(100+3*env.MaxSeats))
 	require.Equal(t, before, stands(t, r))

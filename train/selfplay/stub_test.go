@@ -22,6 +22,8 @@ type stub struct {
 	played  []int
 	net     *mlp.Net
 	options Options
+	rollout Rollout // but for its net
+	policy  Policy
 }
 
 func (s *stub) now() time.Time { return s.clock }
@@ -35,8 +37,13 @@ func (s *stub) Gated() error                                  { return nil }
 func (s *stub) Net() *mlp.Net                                 { return s.net }
 func (s *stub) Save(*State)                                   {}
 func (s *stub) Close() error                                  { return nil }
-func (s *stub) Rollout() Rollout                              { return Rollout{Net: s.net, Steps: 1} }
-func (s *stub) Policy(*task.Game, *Rollout) (Policy, error)   { return stubPolicy{}, nil }
+func (s *stub) Policy(*task.Game, *Rollout) (Policy, error)   { return s.policy, nil }
+
+func (s *stub) Rollout() Rollout {
+	ro := s.rollout
+	ro.Net = s.net
+	return ro
+}
 
 // A stubPolicy plays the first legal action and notes nothing.
 type stubPolicy struct{}
@@ -71,14 +78,24 @@ func (s *stub) Gate(ctx context.Context, r *Run, p *Point) (bool, error) {
 	return true, nil
 }
 
-func startStub(t *testing.T, s *stub, o Options) *Run {
+// newStub returns a stub whose policy plays rollouts of so many steps.
+func newStub(t *testing.T, o Options, steps int) *stub {
 	t.Helper()
-	var err error
-	s.net, err = selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
+	net, err := selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
 	require.NoError(t, err)
-	s.options = o
-	r, err := New(task.BlockBattle, s, nil, 1)
+	return &stub{net: net, options: o, games: 100, rollout: Rollout{Steps: steps}, policy: stubPolicy{}}
+}
+
+func (s *stub) start(t *testing.T) *Run {
+	t.Helper()
+	r, err := New(task.BlockBattle, s, nil, 3)
 	require.NoError(t, err)
 	r.now = s.now
 	return r
+}
+
+// startStub starts a run that is to be looked at, not played.
+func startStub(t *testing.T) *Run {
+	t.Helper()
+	return newStub(t, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1).start(t)
 }
