@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"hash/fnv"
+	"hash/crc32"
 	"maps"
 	"slices"
 	"strings"
@@ -65,46 +65,26 @@ func startParts(t *testing.T, p *place, game string, n int, options map[string]a
 	return all
 }
 
-// play steps the games n times with actions that depend on the step and on a row's mask and globals. It returns
-// everything that the games tell.
-func (p parts) play(t *testing.T, from, n int, disabled bool) (told [][]byte) {
+// play steps the games n times with actions that depend on the step and on a row's mask. It returns all that every game
+// shows after each step.
+func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
 	t.Helper()
 	for step := from; step < from+n; step++ {
-		var rewards []byte // of the step: a reset of some games leaves no reward of any game in its handle
 		for _, g := range p {
-			masks, globals := g.Field("mask"), g.Field("globals")
-			width, wide := len(masks)/g.Rows, len(globals)/g.Rows
+			masks := g.Field("mask")
 			var actions []byte
-			for r := range g.Rows {
-				mask, sum := masks[r*width:(r+1)*width], fnv.New64a()
-				_, _ = sum.Write(append(bytes.Clone(mask), globals[r*wide:(r+1)*wide]...))
-				actions = append(actions, u16(legalOf(mask, sum.Sum64()+uint64(step)))...)
+			for mask := range slices.Chunk(masks, len(masks)/g.Rows) {
+				actions = append(actions, u16(legalOf(mask, uint64(crc32.ChecksumIEEE(mask))+uint64(step)))...)
 			}
 			require.NoError(t, g.Step(actions))
-			rewards = append(rewards, g.Field("reward")...)
+			told = append(told, gamesOf(g, g.Slab, g.NumEnvs)...)
 			ended := or(g.Field("terminated"), g.Field("truncated"))
 			if disabled && bytes.Contains(ended, []byte{1}) {
 				require.NoError(t, g.Reset(map[string]any{"mask": ended}))
 			}
 		}
-		told = append(told, rewards)
-		for _, name := range []string{"planes", "globals", "mask", "seat", "terminated", "truncated", "score", "opponent"} {
-			var all []byte
-			for _, g := range p {
-				all = append(all, g.Field(name)...)
-			}
-			told = append(told, all)
-		}
 	}
 	return told
-}
-
-type saved struct {
-	Count      int      `msgpack:"count"`
-	Head       []byte   `msgpack:"head"`
-	Games      []byte   `msgpack:"games"`
-	Weights    []string `msgpack:"weights"`
-	Recordings []byte   `msgpack:"recordings"`
 }
 
 // checkpoint returns the head and the games, one by one.
@@ -112,9 +92,9 @@ func (p parts) checkpoint(t *testing.T) (head []byte, all [][]byte) {
 	t.Helper()
 	for _, g := range p {
 		for i := range g.NumEnvs {
-			c := result[saved](t, g, "checkpoint", u32(uint32(i)))
-			require.Equal(t, 1, c.Count)
-			head, all = c.Head, append(all, c.Games)
+			c := ask(t, g, "checkpoint", u32(uint32(i)))
+			require.Equal(t, 1, c["count"])
+			head, all = c.bytes("head"), append(all, c.bytes("games"))
 		}
 	}
 	return head, all
@@ -195,9 +175,9 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 }
 
 // rolled plays a rollout.
-func rolled(t *testing.T, g *client.Games, policy string) rollout {
+func rolled(t *testing.T, g *client.Games, policy string) fields {
 	t.Helper()
-	return result[rollout](t, g, "rollout", 12, map[string]any{"policy": policy})
+	return ask(t, g, "rollout", 12, map[string]any{"policy": policy})
 }
 
 // The policy of rollouts is part of a checkpoint, and so are opponents that have been replaced, until the episode ends.
@@ -239,10 +219,10 @@ func TestResumeInParts(t *testing.T) {
 	o := map[string]any{"opponents": map[int]string{1: "random"}}
 	a, b := startParts(t, p, "blockbattle", 4, o), openParts(t, p, "blockbattle", 4, o, 0)
 	a.play(t, 0, 6, false)
-	whole := result[saved](t, a[0], "checkpoint", nil)
-	require.Equal(t, 4, whole.Count)
+	whole := ask(t, a[0], "checkpoint", nil)
+	require.Equal(t, 4, whole["count"])
 	head, all := a.checkpoint(t)
-	require.Equal(t, bytes.Join(all, nil), whole.Games)
+	require.Equal(t, bytes.Join(all, nil), whole["games"])
 
 	require.NoError(t, b[0].CallSlab("resume", u32(3, 1), head, append(all[3], all[1]...)))
 	require.Equal(t, wire.NeedsReset, code(t, b[0].Call("checkpoint", nil, nil)))
@@ -260,11 +240,11 @@ func TestCheckpointPagesOfLongMemories(t *testing.T) {
 		addAgent(c, "forgetful", func(uint64) (env.Agent, error) { return &forgetful{actor{choose: first}}, nil })
 	})
 	g := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 50, "opponents": map[int]string{1: "forgetful"}})
-	c := result[saved](t, g, "checkpoint", nil)
-	require.Greater(t, c.Count, 10)
-	require.Less(t, c.Count, 22)
-	require.Greater(t, len(c.Games), 3000*c.Count)
-	require.Equal(t, 1, result[saved](t, g, "checkpoint", u32(uint32(c.Count))).Count)
+	c := ask(t, g, "checkpoint", nil)
+	count := c["count"].(int)
+	require.True(t, 10 < count && count < 22, count)
+	require.Greater(t, len(c.bytes("games")), 3000*count)
+	require.Equal(t, 1, ask(t, g, "checkpoint", u32(uint32(count)))["count"])
 }
 
 // A forgetful is an agent with a long memory.
@@ -329,9 +309,9 @@ func TestReplayGoesOnExactly(t *testing.T) {
 					for step := range 5 {
 						logged(t, a, step)
 						fetch(t, a)
-						c := result[saved](t, a, "checkpoint", nil, map[string]any{"recordings": true})
+						c := ask(t, a, "checkpoint", nil, map[string]any{"recordings": true})
 						lengths, actions, moves := logged(t, a, 3+step)
-						require.NoError(t, b.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"recordings": c.Recordings}))
+						require.NoError(t, b.CallSlab("resume", nil, c["head"], c["games"], map[string]any{"recordings": c["recordings"]}))
 						before := asked.Load()
 						require.NoError(t, b.Call("replay", nil, nil, lengths, actions, moves))
 						more := int64(0) // a step of blocking may have more moves than the slab
@@ -339,18 +319,18 @@ func TestReplayGoesOnExactly(t *testing.T) {
 							more += max(0, int64(moves[k])-(vec.MovesLen-1))
 						}
 						require.LessOrEqual(t, asked.Load()-before, more, "no opponent is asked")
-						require.Equal(t, result[finals](t, a, "final"), result[finals](t, b, "final"))
+						require.Equal(t, ask(t, a, "final"), ask(t, b, "final"))
 						_, all := left.checkpoint(t)
 						_, same := right.checkpoint(t)
 						require.Equal(t, all, same)
 						require.NoError(t, b.CallSlab("clone", nil, nil), "to see the games")
 						require.Equal(t, left.play(t, 0, 4, false), right.play(t, 0, 4, false))
 						want, got := fetch(t, a), fetch(t, b)
-						require.ElementsMatch(t, linesOf(want.Lines), linesOf(got.Lines))
-						recorded += len(recordsIn(t, got.Lines, game))
-						require.Equal(t, recorded, got.Finished)
+						require.ElementsMatch(t, linesOf(want), linesOf(got))
+						recorded += len(recordsIn(t, got.bytes("lines"), game))
+						require.Equal(t, recorded, got["finished"])
 						if step == 0 { // later ones replace episodes in progress
-							require.Zero(t, got.Dropped+got.Interrupted)
+							require.Equal(t, []any{0, 0}, []any{got["dropped"], got["interrupted"]})
 						}
 					}
 					require.Positive(t, recorded)

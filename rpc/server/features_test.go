@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -45,14 +45,8 @@ func featured(c *server.Config) {
 
 func TestFeatures(t *testing.T) {
 	c := dial(t, start(t, featured).unix)
-	type names struct {
-		Game     string   `msgpack:"game"`
-		Rules    int      `msgpack:"rules"`
-		Features []string `msgpack:"features"`
-		Own      int      `msgpack:"own"`
-	}
-	want := names{"toy", toy.Pick.Rules, toy.Pick.GlobalNames, 1}
-	require.Equal(t, want, result[names](t, c, "feature_names", "toy:pick"))
+	want := fields{"game": "toy", "rules": toy.Pick.Rules, "features": toy.Pick.GlobalNames, "own": 1}
+	require.Equal(t, fmt.Sprint(want), fmt.Sprint(ask(t, c, "feature_names", "toy:pick")))
 	g := openGames(t, c, "toy:pick", map[string]any{"num_envs": 5, "seed": 4, "reward": "score"})
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("features", nil, nil)))
 	require.NoError(t, g.Reset(nil))
@@ -60,16 +54,16 @@ func TestFeatures(t *testing.T) {
 	for range 9 {
 		stepped(t, g, &choose)
 		seed := map[string]any{"seed": 6}
-		a := result[lists](t, g, "features", u32(4, 0, 2), seed)
-		b := result[lists](t, g, "afterstates", u32(4, 0, 2), seed)
-		for m, done := range b.Done {
+		told, want := ask(t, g, "features", u32(4, 0, 2), seed), ask(t, g, "afterstates", u32(4, 0, 2), seed)
+		for m, done := range want.bytes("done") {
 			if done == 1 { // nobody looks at the end of a game
-				clear(b.Globals[12*m : 12*(m+1)])
+				clear(want.bytes("globals")[12*m : 12*(m+1)])
 			}
 		}
-		require.Equal(t, b.Globals, a.Features)
-		b.Globals, b.Planes, b.Features = nil, nil, a.Features
-		require.Equal(t, b, a)
+		want["features"] = want["globals"]
+		delete(want, "globals")
+		delete(want, "planes")
+		require.Equal(t, want, told)
 	}
 	require.ErrorContains(t, openGames(t, c, "toy:turns", nil).Call("features", nil, nil), "toy:turns defines no features")
 	require.Equal(t, wire.BadParams, code(t, c.Call("feature_names", nil, "toy:turns")))
@@ -92,10 +86,9 @@ func TestResponsesComeInPages(t *testing.T) {
 		if method == "checkpoint" { // which leaves room for what agents remember
 			g = larger
 		}
-		all, page := result[map[string]any](t, large, method, nil), result[map[string]any](t, g, method, nil)
-		require.EqualValues(t, 1000, all["count"], method)
-		count, err := strconv.Atoi(fmt.Sprint(page["count"]))
-		require.NoError(t, err)
+		all, page := ask(t, large, method, nil), ask(t, g, method, nil)
+		require.Equal(t, 1000, all["count"], method)
+		count := page["count"].(int)
 		require.True(t, 4 < count && count < 1000, "%s: %d", method, count)
 		whole, part := fmt.Sprint(all[field]), fmt.Sprint(page[field])
 		require.Equal(t, whole[:len(part)-1], part[:len(part)-1], method)
@@ -110,10 +103,10 @@ func TestObserve(t *testing.T) {
 		require.NoError(t, g.Reset(nil))
 		var choose chooser
 		for range 20 {
-			all := lists{Count: 3, Planes: g.Field("planes"), Globals: g.Field("globals")}
-			require.Equal(t, all, result[lists](t, g, "observe", nil))
-			third := lists{Count: 1, Planes: all.Planes[2*len(all.Planes)/3:], Globals: all.Globals[2*len(all.Globals)/3:]}
-			require.Equal(t, third, result[lists](t, g, "observe", u32(2)))
+			planes, globals := g.Field("planes"), g.Field("globals")
+			require.Equal(t, fields{"count": 3, "planes": planes, "globals": globals}, ask(t, g, "observe", nil))
+			third := fields{"count": 1, "planes": planes[2*len(planes)/3:], "globals": globals[2*len(globals)/3:]}
+			require.Equal(t, third, ask(t, g, "observe", u32(2)))
 			if mode == "Disabled" && bytes.Contains(g.Field("terminated"), []byte{1}) {
 				break
 			}
@@ -121,10 +114,9 @@ func TestObserve(t *testing.T) {
 		}
 	}
 	turns := started(t, "toy:turns", map[string]any{"num_envs": 1, "opponents": map[int]string{1: "first"}})
-	all := result[lists](t, turns, "observe", nil)
-	require.Len(t, all.Globals, 3*4*toy.Turns.Globals(), "of every seat, whoever plays it")
-	row := 4 * toy.Turns.Globals()
-	require.Equal(t, turns.Field("globals"), slices.Concat(all.Globals[:row], all.Globals[2*row:]), "rows of seats 0 and 2")
+	all, row := ask(t, turns, "observe", nil).bytes("globals"), 4*toy.Turns.Globals()
+	require.Len(t, all, 3*row, "of every seat, whoever plays it")
+	require.Equal(t, turns.Field("globals"), slices.Concat(all[:row], all[2*row:]), "rows of seats 0 and 2")
 	require.Equal(t, wire.BadParams, code(t, turns.Call("observe", nil, u32(1))))
 }
 
@@ -149,10 +141,10 @@ func TestCandidatesAreAfterstates(t *testing.T) {
 				}
 				stepped(t, g, &choose)
 			}
-			kept := result[states](t, g, "snapshot", nil)
+			kept := ask(t, g, "snapshot", nil)["states"]
 			require.NoError(t, g.CallSlab("clone", u32(0), u32(2)))
 			requireCandidates(t, g, of, most)
-			require.NoError(t, g.CallSlab("restore", nil, kept.States))
+			require.NoError(t, g.CallSlab("restore", nil, kept))
 			requireCandidates(t, g, of, most)
 			require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(0), none(g.RowsPerEnv))))
 			require.NoError(t, g.Call("close", nil))
@@ -167,15 +159,15 @@ func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
 	if of == "features" {
 		parts = []string{"features"}
 	}
-	at := result[states](t, g, "snapshot", nil)
-	for i := range at.Count {
-		steps := binary.LittleEndian.Uint32(at.States[i*at.Len+12:])
-		want := result[map[string]any](t, g, method, u32(uint32(i)), map[string]any{"seed": steps})
-		ends := numbers[uint32](want["indptr"].([]byte))
+	at := ask(t, g, "snapshot", nil).bytes("states")
+	for i := range g.NumEnvs {
+		steps := binary.LittleEndian.Uint32(at[i*g.StateLen+12:])
+		want := ask(t, g, method, u32(uint32(i)), map[string]any{"seed": steps})
+		ends := numbers[uint32](want.bytes("indptr"))
 		for r := range g.RowsPerEnv {
 			first, all := int(ends[r]), int(ends[r+1]-ends[r])
 			for _, name := range append(parts, "actions", "reward", "done") {
-				width := len(want[name].([]byte)) / int(ends[len(ends)-1])
+				width := len(want.bytes(name)) / int(ends[len(ends)-1])
 				field := map[string]string{"actions": "candidate"}[name]
 				if field == "" {
 					field = "candidate_" + name
@@ -185,7 +177,7 @@ func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
 					if all > most {
 						k = ((k+1)*all+most-1)/most - 1
 					}
-					row = append(row, want[name].([]byte)[(first+k)*width:][:width]...)
+					row = append(row, want.bytes(name)[(first+k)*width:][:width]...)
 				}
 				nobody := byte(0)
 				if name == "actions" {
@@ -218,4 +210,74 @@ func candidates(t testing.TB, c *client.Client, game string, n int) *client.Game
 	t.Helper()
 	what := map[string]any{"most": 40, "of": "features"}
 	return startGames(t, c, game, map[string]any{"num_envs": n, "seed": 1, "autoreset": "SameStep", "candidates": what})
+}
+
+// parsed asks a server what actions texts are.
+func parsed(c *client.Client, game string, texts ...string) ([]byte, error) {
+	out, err := map[string][]byte{}, error(nil)
+	err = c.Call("parse", &out, game, map[string]any{"texts": texts})
+	return out["actions"], err
+}
+
+// In every game, parse returns the actions that text was asked about, and its errors show a text that is right.
+func TestParseIsTheInverseOfText(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Games = games.All })
+	c := dial(t, p.unix)
+	for _, g := range games.All {
+		actions := u16(0, 3, uint16(g.Actions-1), 65535, 1)
+		back, err := parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...)
+		require.NoError(t, err)
+		require.Equal(t, actions, back, g.Name)
+		_, err = parsed(c, g.Name, "none", "up up and away")
+		refused(t, wire.BadParams, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`, err)
+		_, example, _ := strings.Cut(err.Error(), `such as "`)
+		_, err = parsed(c, g.Name, strings.TrimRight(example, `"`))
+		require.NoError(t, err, "the example of the error")
+	}
+	_, err := parsed(c, "blocking", strings.Repeat("A", 100_000))
+	require.Less(t, len(err.Error()), 300)
+	require.Equal(t, wire.UnknownGame, code(t, c.Call("parse", nil, "chess", map[string]any{"texts": []string{"e4"}})))
+	require.Equal(t, wire.BadParams, code(t, c.Call("parse", nil, "blocking", map[string]any{"texts": "A"})))
+}
+
+// A row's text says whose turn it is and what may be played, for every game and form of rows.
+func TestObserveText(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Games = games.All; c.Limits.MaxReply = 64 << 10 })
+	for _, g := range games.All {
+		for _, rows := range []string{"seat", "acting"} {
+			c := dial(t, p.unix)
+			h := startGames(t, c, g.Name, map[string]any{"num_envs": 3, "rows": rows, "seed": 1})
+			roll(t, h, 3)
+			require.NoError(t, h.CallSlab("clone", []byte{}, []byte{}))
+			out := ask(t, h, "observe_text", nil)
+			texts := out["texts"].([]any)
+			require.Equal(t, h.RowsPerEnv*out["count"].(int), len(texts))
+			require.NotEmpty(t, texts)
+			frame := result[string](t, h, "render", 0)
+			mask, seats := h.Field("mask"), h.Field("seat")
+			for r := range h.RowsPerEnv {
+				text := texts[r].(string)
+				require.NotContains(t, text, "\x1b")
+				require.True(t, strings.HasPrefix(text, g.ID+": "), text)
+				require.Contains(t, text, frame)
+				_, list, turn := strings.Cut(text, " legal actions: ")
+				require.Equal(t, seats[r] != 0xff, turn)
+				require.Equal(t, turn, strings.Contains(text, "It is your turn."))
+				if !turn {
+					continue
+				}
+				actions, err := parsed(c, g.Name, strings.Split(strings.TrimSpace(list), "; ")...)
+				require.NoError(t, err)
+				each := len(mask) / h.Rows
+				want := make([]byte, each)
+				for _, a := range numbers[uint16](actions) {
+					want[a>>3] |= 1 << (a & 7)
+				}
+				require.Equal(t, mask[r*each:(r+1)*each], want)
+			}
+			out = ask(t, h, "observe_text", u32(2), map[string]any{"legal": false})
+			require.Equal(t, 1, out["count"])
+			require.NotContains(t, out["texts"].([]any)[0], "legal actions")
+		}
+	}
 }

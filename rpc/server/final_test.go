@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,63 +12,22 @@ import (
 	"blockyard/rpc/wire"
 )
 
-// finals are the last observations of games that ended.
-type finals struct {
-	Ended     int    `msgpack:"ended"`
-	Envs      []byte `msgpack:"envs"`
-	Planes    []byte `msgpack:"planes"`
-	Globals   []byte `msgpack:"globals"`
-	Mask      []byte `msgpack:"mask"`
-	Seat      []byte `msgpack:"seat"`
-	Scores    []byte `msgpack:"scores"`
-	Lengths   []byte `msgpack:"lengths"`
-	Opponents []byte `msgpack:"opponents"`
-}
-
-// fields returns the arrays of f.
-func (f *finals) fields() []*[]byte {
-	return []*[]byte{&f.Envs, &f.Planes, &f.Globals, &f.Mask, &f.Seat, &f.Scores, &f.Lengths, &f.Opponents}
-}
-
-// shared returns what memory that is shared for last observations has of them.
-func (f *finals) shared() map[string]string {
-	return map[string]string{"final_planes": string(f.Planes), "final_globals": string(f.Globals),
-		"final_mask": string(f.Mask), "final_seat": string(f.Seat), "final_opponent": string(f.Opponents)}
-}
-
-// TestFinal plays the same games under each autoreset mode: they end alike.
+// The first games that end do so alike in every autoreset mode.
 func TestFinal(t *testing.T) {
-	ends := func(mode string) (all []finals) {
+	var all []fields
+	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 		g := started(t, "blockbattle", map[string]any{
-			"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score",
-		})
-		over := make([]byte, 8)
-		for step := range 40 {
-			if mode == "Disabled" && bytes.Contains(over, []byte{1}) {
-				require.Equal(t, wire.NeedsReset, code(t, g.Step(none(g.Rows))))
-				require.NoError(t, g.Reset(map[string]any{"mask": over}))
-				clear(over)
-			}
+			"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score"})
+		step, end := uint32(0), fields{"ended": 0}
+		for ; end["ended"] == 0; step++ {
 			require.NoError(t, g.Step(none(g.Rows)))
-			f := result[finals](t, g, "final")
-			lengths := numbers[uint32](f.Lengths)
-			for k, i := range numbers[uint32](f.Envs) {
-				over[i] = 1
-				require.Positive(t, lengths[k])
-				require.LessOrEqual(t, lengths[k], uint32(30))
-			}
-			if len(f.Envs) > 0 {
-				if all = append(all, f); len(all) == 1 {
-					require.EqualValues(t, step+1, lengths[0])
-				}
-			}
+			end = ask(t, g, "final")
 		}
-		return all
+		require.Equal(t, step, numbers[uint32](end.bytes("lengths"))[0])
+		require.LessOrEqual(t, step, uint32(30))
+		all = append(all, end)
 	}
-	next, same, disabled := ends("NextStep"), ends("SameStep"), ends("Disabled")
-	require.NotEmpty(t, next)
-	require.Equal(t, next[0], same[0])
-	require.Equal(t, same, disabled, "both begin a new game without losing a step")
+	require.Equal(t, []fields{all[0], all[0]}, all[1:])
 }
 
 // TestFinalInParts: a client with a small max_reply reads in parts what another one gets at once. Without parts it is
@@ -83,20 +43,22 @@ func TestFinalInParts(t *testing.T) {
 				require.NoError(t, g.Step(make([]byte, 2*g.Rows)))
 				return g
 			}
-			whole, g := result[finals](t, ended(large), "final"), ended(small)
-			require.Len(t, whole.Envs, 4*2000)
-			parts, joined := 0, finals{Ended: 2000}
-			for ; len(joined.Envs) < len(whole.Envs); parts++ {
-				part := result[finals](t, g, "final", len(joined.Envs)/4)
-				require.Equal(t, 2000, part.Ended)
-				require.NotEmpty(t, part.Envs)
-				for k, more := range part.fields() {
-					*joined.fields()[k] = append(*joined.fields()[k], *more...)
+			whole, g := ask(t, ended(large), "final"), ended(small)
+			require.Len(t, whole["envs"], 4*2000)
+			parts, joined := 0, fields{}
+			for ; len(joined.bytes("envs")) < 4*2000; parts++ {
+				part := ask(t, g, "final", len(joined.bytes("envs"))/4)
+				require.NotEmpty(t, part["envs"])
+				for name, more := range part {
+					if b, ok := more.([]byte); ok {
+						more = append(joined.bytes(name), b...)
+					}
+					joined[name] = more
 				}
 			}
 			require.Equal(t, whole, joined, "%s %s", game, mode)
 			require.Greater(t, parts, 1)
-			require.Empty(t, result[finals](t, g, "final", 2000).Envs)
+			require.Empty(t, ask(t, g, "final", 2000)["envs"])
 		}
 	}
 }
@@ -134,12 +96,9 @@ func TestFinalIsPushed(t *testing.T) {
 				ends++
 				pushed, err := from.DecodeSlice()
 				require.NoError(t, err)
-				require.Len(t, pushed, 3)
-				require.EqualValues(t, wire.Notification, pushed[0])
-				require.Equal(t, "final", pushed[1])
 				params := pushed[2].([]any)
-				require.EqualValues(t, 1, params[0], "the handle")
-				require.EqualValues(t, 77, params[1], "the request")
+				require.Equal(t, fmt.Sprint([]any{wire.Notification, "final", 1, 77}), fmt.Sprint(append(pushed[:2:2], params[:2]...)),
+					"of the handle and the request")
 				got := params[2].(map[string]any)
 				require.EqualValues(t, ended, got["ended"])
 				if p == poor {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -41,7 +40,7 @@ func little(v any) []byte {
 }
 
 // exchanges is a session of two games of the toy game toy:pick, in order.
-func exchanges(state []byte, c saved) []exchange {
+func exchanges(state []byte, c fields) []exchange {
 	return []exchange{
 		{"ping", "ping", nil},
 		{"a request before hello", "games", nil},
@@ -62,7 +61,7 @@ func exchanges(state []byte, c saved) []exchange {
 		{"bytes that are no state", "restore", []any{1, u32(1), make([]byte, len(state))}},
 		{"clone, game 0 into game 1", "clone", []any{1, u32(0), u32(1)}},
 		{"checkpoint, of game 0", "checkpoint", []any{1, u32(0)}},
-		{"resume, into game 1", "resume", []any{1, u32(1), c.Head, c.Games}},
+		{"resume, into game 1", "resume", []any{1, u32(1), c["head"], c["games"]}},
 		{"rollout", "rollout", []any{1, 2, map[string]any{"keep": "last"}}},
 		{"set_opponents", "set_opponents", []any{1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 0.5}}}}},
 		{"render", "render", []any{1, 0}},
@@ -144,17 +143,13 @@ func dump(mark string, b []byte) string {
 	return out.String()
 }
 
-// TestGoldenBytes holds the server to the recorded bytes, and PROTOCOL.md to the same.
-// BLOCKYARD_UPDATE=1 records them again.
+// TestGoldenBytes holds the server to the bytes that PROTOCOL.md shows. BLOCKYARD_UPDATE=1 records them again.
 func TestGoldenBytes(t *testing.T) {
 	all := exchanges(captureState(t))
 	asked, answered := record(t, all)
 	var document strings.Builder
 	for i, e := range all {
 		text := dump(">", asked[i]) + dump("<", answered[i])
-		title := strings.NewReplacer(" ", "_", ",", "", ":", "").Replace(e.title)
-		name := filepath.Join("testdata", fmt.Sprintf("%02d_%s.golden", i+1, title))
-		compare(t, name, text)
 		fmt.Fprintf(&document, "\n**%s**\n\n```\n%s```\n", e.title, text)
 	}
 	const mark = "<!-- bytes: written by a test -->\n"
@@ -170,19 +165,8 @@ func TestGoldenBytes(t *testing.T) {
 }
 
 // captureState fetches the state that the session restores and the checkpoint that it resumes.
-func captureState(t *testing.T) (state []byte, c saved) {
+func captureState(t *testing.T) (state []byte, c fields) {
 	g := opened(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
 	require.NoError(t, g.Reset(map[string]any{"seed": 7}))
-	return result[states](t, g, "snapshot", u32(0)).States, result[saved](t, g, "checkpoint", u32(0))
-}
-
-func compare(t *testing.T, name, text string) {
-	t.Helper()
-	if envtest.Updating() {
-		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
-		return
-	}
-	want, err := os.ReadFile(name)
-	require.NoError(t, err)
-	require.Equal(t, string(want), text)
+	return ask(t, g, "snapshot", u32(0)).bytes("states"), ask(t, g, "checkpoint", u32(0))
 }

@@ -138,17 +138,6 @@ func TestBusyAnswersSayWhen(t *testing.T) {
 	require.Positive(t, limited(t, err, wire.Busy, "max_replies", 1000).RetryMS)
 }
 
-func TestToken(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Tokens = []limits.Token{{Secret: "secret"}} })
-	for token, want := range map[string]int{"": wire.AuthRequired, "wrong": wire.AuthFailed, "secret": 0} {
-		c, err := client.Dial(context.Background(), p.tcp, token, nil)
-		require.Equal(t, want, code(t, err), token)
-		if err == nil {
-			require.NoError(t, c.Close())
-		}
-	}
-}
-
 func TestListenRefuses(t *testing.T) {
 	for _, address := range []string{
 		"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999",
@@ -240,34 +229,35 @@ func TestTokensHaveLimits(t *testing.T) {
 	_, err := client.Dial(context.Background(), p.tcp, "a", nil)
 	refused(err, "max_sessions", 2)
 
-	all := result[stats](t, a, "stats")
-	require.Equal(t, 200, all.Envs)
-	require.Positive(t, all.Token.Memory)
-	require.Equal(t, tokenStats{"ann", 2, 100, all.Token.Memory}, all.Token)
+	of := func() fields { return ask(t, a, "stats")["token"].(map[string]any) }
+	require.Equal(t, 200, ask(t, a, "stats")["envs"])
+	all := of()
+	require.Positive(t, all["memory"])
+	require.Equal(t, fields{"name": "ann", "sessions": 2, "envs": 100, "memory": all["memory"]}, all)
 
 	require.NoError(t, also.Close())
-	require.Eventually(t, func() bool { return result[stats](t, a, "stats").Token.Sessions == 1 }, hangs, time.Millisecond)
-	now := result[stats](t, a, "stats").Token
-	require.Equal(t, 60, now.Envs, "what a session had is free again")
-	require.Less(t, now.Memory, all.Token.Memory)
+	require.Eventually(t, func() bool { return of()["sessions"] == 1 }, hangs, time.Millisecond)
+	now := of()
+	require.Equal(t, 60, now["envs"], "what a session had is free again")
+	require.Less(t, now["memory"], all["memory"])
 	require.NoError(t, a.Call("close", nil, 1))
-	require.Equal(t, tokenStats{"ann", 1, 0, 0}, result[stats](t, a, "stats").Token)
+	require.Equal(t, fields{"name": "ann", "sessions": 1, "envs": 0, "memory": 0}, of())
 	require.NoError(t, open(with("a"), "toy:pick", 100))
 }
 
-// TestHelloNamesTheLimitsOfTheToken also refuses a connection that changes its token.
+// TestHelloNamesTheLimitsOfTheToken also refuses a connection that has no token, another one or changes it.
 func TestHelloNamesTheLimitsOfTheToken(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		c.Tokens = []limits.Token{{Name: "ann", Secret: "a", MaxEnvs: 100}, {Name: "bob", Secret: "b", MaxEnvs: 1 << 30}}
 	})
+	require.Equal(t, wire.AuthRequired, code(t, client.New(raw(t, p.tcp)).Hello("")))
+	require.Equal(t, wire.AuthFailed, code(t, client.New(raw(t, p.tcp)).Hello("wrong")))
 	for token, want := range map[string]int{"a": 100, "b": limits.DefaultLimits().MaxEnvs} {
 		c := client.New(raw(t, p.tcp))
-		hello := func(token string) any { return map[string]any{"proto": []int{3, 0}, "token": token} }
 		for range 2 { // it may be repeated
-			greeting := result[map[string]any](t, c, "hello", hello(token))
-			require.EqualValues(t, want, greeting["limits"].(map[string]any)["max_envs"])
+			greeting := ask(t, c, "hello", map[string]any{"proto": []int{3, 0}, "token": token})
+			require.Equal(t, want, greeting["limits"].(map[string]any)["max_envs"])
 		}
-		other := map[string]string{"a": "b", "b": "a"}[token]
-		require.Equal(t, wire.AuthFailed, code(t, c.Call("hello", nil, hello(other))))
+		require.Equal(t, wire.AuthFailed, code(t, c.Hello(map[string]string{"a": "b", "b": "a"}[token])))
 	}
 }

@@ -23,6 +23,15 @@ func local(t testing.TB, p *place) *client.Client {
 	return c
 }
 
+// The facts of memory that is shared.
+type shared struct {
+	Layout  []client.Field `msgpack:"layout"`
+	Len     int            `msgpack:"len"`
+	At      uint64         `msgpack:"at"`      // in this process
+	Stride  int            `msgpack:"stride"`  // of slots
+	Actions int            `msgpack:"actions"` // where they begin in a slot
+}
+
 // overMemory steps games in this process to memory that changes with every step and holds anything but zeros. With
 // finals, the last observations of games are where the server keeps them.
 func overMemory(t testing.TB, g *client.Games, finals bool) *way {
@@ -43,12 +52,8 @@ func overMemory(t testing.TB, g *client.Games, finals bool) *way {
 		return nil
 	}}
 	if finals {
-		shared := result[struct {
-			Layout []client.Field `msgpack:"layout"`
-			Len    int            `msgpack:"len"`
-			At     uint64         `msgpack:"at"`
-		}](t, g, "share_final")
-		w.layout, w.final = shared.Layout, unsafe.Slice(*(**byte)(unsafe.Pointer(&shared.At)), shared.Len)
+		facts := result[shared](t, g, "share_final")
+		w.layout, w.final = facts.Layout, unsafe.Slice(*(**byte)(unsafe.Pointer(&facts.At)), facts.Len)
 	}
 	return w
 }

@@ -1,8 +1,10 @@
 package server_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -27,31 +29,17 @@ func mixed(entries ...any) (list []any) {
 	return list
 }
 
-// tally is the result of opponent_stats.
-type tally struct {
-	Count     int    `msgpack:"count"`
-	Wins      []byte `msgpack:"wins"`
-	Draws     []byte `msgpack:"draws"`
-	Losses    []byte `msgpack:"losses"`
-	Truncated []byte `msgpack:"truncated"`
-}
-
-// results returns wins, draws, losses and truncated games against every opponent.
-func (t *tally) results() [][4]uint64 {
-	all := make([][4]uint64, t.Count)
-	for j, counts := range [][]byte{t.Wins, t.Draws, t.Losses, t.Truncated} {
-		for k, n := range numbers[uint64](counts) {
+// resultsOf returns wins, draws, losses and truncated games against every opponent.
+func resultsOf(t *testing.T, g *client.Games, options ...any) [][4]uint64 {
+	t.Helper()
+	got := ask(t, g, "opponent_stats", options...)
+	all := make([][4]uint64, got["count"].(int))
+	for j, name := range []string{"wins", "draws", "losses", "truncated"} {
+		for k, n := range numbers[uint64](got.bytes(name)) {
 			all[k][j] = n
 		}
 	}
 	return all
-}
-
-// resultsOf asks for the results against every opponent.
-func resultsOf(t *testing.T, g *client.Games, options ...any) [][4]uint64 {
-	t.Helper()
-	got := result[tally](t, g, "opponent_stats", options...)
-	return got.results()
 }
 
 // seatOne returns what the slab says who plays seat 1 of two.
@@ -78,18 +66,14 @@ func TestMixture(t *testing.T) {
 		changed := 0
 		for step := range 120 {
 			if step == 60 {
-				type added struct {
-					First     int      `msgpack:"first"`
-					Opponents []string `msgpack:"opponents"`
-				}
-				mixture := map[int]any{1: mixed("again", 1, "last", 2)}
-				require.Equal(t, added{2, []string{"again"}}, result[added](t, g, "set_opponents", mixture))
+				added := ask(t, g, "set_opponents", map[int]any{1: mixed("again", 1, "last", 2)})
+				require.Equal(t, fields{"first": 2, "opponents": []any{"again"}}, added)
 				require.Equal(t, before, seatOne(g), "the games in progress go on")
 			}
 			stepped(t, g, &c)
-			end, rewards := result[finals](t, g, "final"), numbers[float32](g.Field("reward"))
-			opponents := numbers[uint16](end.Opponents)
-			for k, i := range numbers[uint32](end.Envs) {
+			end, rewards := ask(t, g, "final"), numbers[float32](g.Field("reward"))
+			opponents := numbers[uint16](end.bytes("opponents"))
+			for k, i := range numbers[uint32](end.bytes("envs")) {
 				id := int(opponents[2*k+1])
 				require.Equal(t, before[i], id)
 				if id == 2 {
@@ -169,7 +153,7 @@ func TestUpload(t *testing.T) {
 	require.Equal(t, idle, memory(t, other))
 	for range 2 {
 		require.NoError(t, upload("toy:pick", netOf(good), good))
-		require.Equal(t, idle+int64(len(good))+1024, memory(t, other), "once")
+		require.Equal(t, idle+len(good)+1024, memory(t, other), "once")
 	}
 	require.NoError(t, upload("toy:pick", "net:ply=1,weights="+sumOf(good), good))
 	options := map[string]any{"opponents": map[int]any{1: mixed(netOf(good), 1)}}
@@ -196,7 +180,7 @@ func TestUploadLimits(t *testing.T) {
 	limited(t, upload(big+"x"), wire.Limit, "max_memory", 100_000)
 	_, err := c.Open("toy:pick", map[string]any{"opponents": map[int]any{1: netOf(big)}})
 	limited(t, err, wire.Limit, "max_memory", 100_000)
-	require.Equal(t, int64(61_028), memory(t, c))
+	require.Equal(t, 61_028, memory(t, c))
 }
 
 // An opponent is unloaded when no mixture has it and no game plays it any more, so that a pool which changes
@@ -205,7 +189,7 @@ func TestOpponentsRetire(t *testing.T) {
 	p := start(t, nil)
 	c := dial(t, p.unix)
 	g := startGames(t, c, "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]any{1: "first"}})
-	idle, entry := memory(t, c), int64(128+len(netOf("")))
+	idle, entry := memory(t, c), 128+len(netOf(""))
 	set := func(mixture any) {
 		t.Helper()
 		require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: mixture}))
@@ -225,4 +209,199 @@ func TestOpponentsRetire(t *testing.T) {
 	require.NoError(t, g.Call("close", nil))
 	require.Zero(t, memory(t, c))
 	require.NotContains(t, p.logged(), "panic")
+}
+
+// panics is the choice of an agent that panics.
+func panics(context.Context, []env.Action) (env.Action, error) { panic("a secret of the server") }
+
+// TestAPanicGoesToTheLog: the client gets the numbers under which the log has the stack, the session goes on, and the
+// handle works again after a reset.
+func TestAPanicGoesToTheLog(t *testing.T) {
+	p := start(t, func(c *server.Config) { addAgent(c, "panics", playing(panics)) })
+	g := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "panics"}})
+	var c chooser
+	err := g.Step(c.of(g))
+	require.Equal(t, wire.Internal, code(t, err))
+	require.NotContains(t, err.Error(), "secret")
+	require.NotContains(t, err.Error(), ".go:")
+	require.Contains(t, p.logged(), "a secret of the server")
+	require.Contains(t, p.logged(), "server_test.panics(", "the stack")
+	require.NoError(t, g.Reset(nil), "the session goes on")
+	require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "first"}))
+	require.NoError(t, g.Reset(nil))
+	stepped(t, g, &c)
+}
+
+// answerFirst answers all seats that are asked in some games, nil for all, with their first legal actions.
+func answerFirst(t testing.TB, g *client.Games, games []byte) (seats int, waiting []byte) {
+	for {
+		a := ask(t, g, "asked", games)
+		asked, mask := a.bytes("seats"), a.bytes("mask")
+		n := len(asked)
+		var actions []byte
+		for k := range n {
+			width := len(mask) / n
+			actions = append(actions, u16(legalOf(mask[k*width:(k+1)*width], 0))...)
+		}
+		require.NoError(t, g.Call("answer", nil, a["games"], asked, actions))
+		if seats += n; n == a["all"] {
+			return seats, a.bytes("waiting")
+		}
+	}
+}
+
+// goOn answers until no game waits.
+func goOn(t testing.TB, g *client.Games) (seats int) {
+	for {
+		n, waiting := answerFirst(t, g, nil)
+		if seats += n; len(waiting) == 0 {
+			return seats
+		}
+		require.NoError(t, g.Step(make([]byte, 2*g.Rows)))
+	}
+}
+
+// pair opens the same games with these opponents, and with those.
+func pair(t *testing.T, p *place, game string, options map[string]any, these, those map[int]any) (a, b *client.Games) {
+	t.Helper()
+	options = maps.Clone(options)
+	options["opponents"] = these
+	a = openGames(t, dial(t, p.unix), game, options)
+	options["opponents"] = those
+	return a, openGames(t, dial(t, p.unix), game, options)
+}
+
+// alike steps both games of a pair and answers what they ask.
+func alike(t *testing.T, a, b *client.Games, c *chooser) (seats int) {
+	t.Helper()
+	require.Equal(t, a.Slab, b.Slab)
+	actions := c.of(a)
+	for _, g := range []*client.Games{a, b} {
+		require.NoError(t, g.Step(actions))
+		seats += goOn(t, g)
+	}
+	return seats
+}
+
+// A client that is an opponent and plays as one of the server's agents has the same games: slabs, last observations,
+// results, records and the names in them, also when its seats are asked for in parts, and through a checkpoint of one
+// that goes on with the other.
+func TestClientAsOpponent(t *testing.T) {
+	for _, small := range []bool{false, true} {
+		p := start(t, func(c *server.Config) {
+			if small {
+				c.Limits.MaxReply = 1 << 12
+			}
+		})
+		for _, game := range []string{"toy:pick", "toy:turns"} {
+			for _, mode := range []string{"NextStep", "SameStep"} {
+				for _, seat := range []int{1, 0} {
+					options := map[string]any{"num_envs": 9, "autoreset": mode, "fields": []string{"planes", "mask", "seat"}}
+					a, b := pair(t, p, game, options,
+						map[int]any{seat: mixed("first", 1, "last", 0.5)}, map[int]any{seat: mixed("client:first", 1, "last", 0.5)})
+					require.Equal(t, []string{"client:first", "last"}, b.Opponents)
+					both := []*client.Games{a, b}
+					for _, g := range both {
+						recordOne(t, g, 1)
+					}
+					seats := goOn(t, b)
+					var c chooser
+					for step := range 40 {
+						seats += alike(t, a, b, &c)
+						require.Equal(t, ask(t, a, "final"), ask(t, b, "final"))
+						if step == 17 && !small { // each goes on as the other
+							one, ones := parts{a}.checkpoint(t)
+							two, twos := parts{b}.checkpoint(t)
+							parts{b}.resume(t, one, ones)
+							parts{a}.resume(t, two, twos)
+							goOn(t, a)
+						}
+					}
+					require.Positive(t, seats)
+					require.Equal(t, resultsOf(t, a), resultsOf(t, b))
+					one, _ := stopRecording(t, a)
+					two, _ := stopRecording(t, b)
+					require.Equal(t, one, two, "a record has the name alone")
+					require.NotEmpty(t, one)
+				}
+			}
+		}
+	}
+}
+
+// The same in a stream: a game that waits is sent once more.
+func TestClientAsOpponentOfAStream(t *testing.T) {
+	options := map[string]any{"num_envs": 4, "autoreset": "SameStep"}
+	a, b := pair(t, start(t, nil), "toy:turns", options, map[int]any{0: "first"}, map[int]any{0: "client:first"})
+	require.NoError(t, a.Reset(nil))
+	require.NoError(t, b.Reset(nil))
+	goOn(t, b)
+	var c chooser
+	for range 60 {
+		actions := c.of(a)
+		require.NoError(t, a.Step(actions))
+		games := slices.Collect(slices.Chunk(actions, len(actions)/4))
+		for i := range uint32(4) {
+			for waiting := true; waiting; {
+				answerFirst(t, b, u32(i))
+				require.NoError(t, b.Call("send", nil, u32(i), games[i]))
+				require.NoError(t, b.Call("recv", nil, 1, 1, 60_000))
+				waiting = len(ask(t, b, "asked", u32(i)).bytes("waiting")) > 0
+			}
+		}
+		require.NoError(t, b.CallSlab("clone", nil, nil), "to see the games")
+		require.Equal(t, boards(a), boards(b))
+	}
+}
+
+func TestClientAsOpponentRefused(t *testing.T) {
+	g := opened(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]any{1: "client:me"}})
+	require.Zero(t, ask(t, g, "asked")["all"], "before the first reset")
+	require.NoError(t, g.Reset(nil))
+	refused(t, wire.NeedsAnswer, "answer first", g.Step(make([]byte, 2*g.Rows)))
+	refused(t, wire.BadParams, "the server cannot ask the client", g.Call("rollout", nil, 3))
+	for says, params := range map[string][]any{
+		"want 4, 1 and 2 for each answer":      {u32(0), []byte{1}, []byte{0}},
+		"seat 0 of environment 0 is not asked": {u32(0), []byte{0}, []byte{0, 0}},
+		"environment 7 of 2":                   {u32(7), []byte{1}, []byte{0, 0}},
+	} {
+		refused(t, wire.BadParams, says, g.Call("answer", nil, params...))
+	}
+	require.Equal(t, wire.Illegal, code(t, g.Call("answer", nil, u32(1), []byte{1}, []byte{0xF0, 0})))
+	for says, name := range map[string]string{"1 to 200 bytes of text": "client:", "its name is": "client:a\nb"} {
+		refused(t, wire.BadParams, says, g.Call("set_opponents", nil, map[int]any{1: name}))
+	}
+	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}))
+	answerFirst(t, g, nil)
+	require.NoError(t, g.Reset(nil))
+	require.NoError(t, g.Call("rollout", nil, 3), "nobody is asked any more")
+}
+
+// A curriculum is an option of opponents: every game begins against the first, and a checkpoint keeps where it stands.
+func TestCurriculum(t *testing.T) {
+	rule := map[string]any{"of": 2, "up": 0.6, "down": 0.4}
+	ladder := map[int]any{1: mixed("first", 1, "last", 1)}
+	options := map[string]any{"num_envs": 30, "autoreset": "SameStep", "opponents": map[int]any{1: "first"}}
+	other := opened(t, "toy:pick", options)
+	options["opponents"], options["curriculum"] = ladder, rule
+	g := started(t, "toy:pick", options)
+	require.NotContains(t, seatOne(g), 1)
+	future(t, g, 40)
+	require.Contains(t, seatOne(g), 1)
+	require.Contains(t, seatOne(g), 0)
+	head, all := parts{g}.checkpoint(t)
+	require.Contains(t, string(head), `"curriculum":{"of":2,"up":0.6,"down":0.4}`)
+	want := future(t, g, 30)
+	for _, g := range []*client.Games{g, other} {
+		parts{g}.resume(t, head, all)
+		require.Equal(t, want, future(t, g, 30))
+	}
+	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}))
+	require.NoError(t, g.Reset(nil))
+	require.NotContains(t, seatOne(g), 1)
+	for says, rule := range map[string]map[string]any{
+		"curriculum: of is 0, want 1 to 1000": {"of": 0}, "down at most up": {"of": 3, "up": 0.2, "down": 0.4},
+	} {
+		refused(t, wire.BadParams, says, g.Call("set_opponents", nil, ladder, map[string]any{"curriculum": rule}))
+	}
 }

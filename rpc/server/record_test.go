@@ -22,21 +22,11 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// fetched is the result of records.
-type fetched struct {
-	Count       int    `msgpack:"count"`
-	Lines       []byte `msgpack:"lines"`
-	Waiting     int    `msgpack:"waiting"`
-	Recording   bool   `msgpack:"recording"`
-	Finished    int    `msgpack:"finished"`
-	Dropped     int    `msgpack:"dropped"`
-	Interrupted int    `msgpack:"interrupted"`
-}
-
-func fetch(t testing.TB, g *client.Games, options ...any) fetched {
+// fetch returns finished records.
+func fetch(t testing.TB, g *client.Games, options ...any) fields {
 	t.Helper()
-	out := result[fetched](t, g, "records", options...)
-	require.Len(t, linesOf(out.Lines), out.Count)
+	out := ask(t, g, "records", options...)
+	require.Len(t, linesOf(out), out["count"].(int))
 	return out
 }
 
@@ -47,16 +37,16 @@ func recordOne(t testing.TB, g *client.Games, every int) {
 	require.NoError(t, g.Reset(nil))
 }
 
-func linesOf(b []byte) []string { return slices.Collect(strings.Lines(string(b))) }
+func linesOf(a fields) []string { return slices.Collect(strings.Lines(string(a.bytes("lines")))) }
 
 // stopRecording fetches everything that is left.
-func stopRecording(t testing.TB, g *client.Games) (lines []byte, last fetched) {
+func stopRecording(t testing.TB, g *client.Games) (lines []byte, last fields) {
 	t.Helper()
 	for {
 		last = fetch(t, g, map[string]any{"stop": true})
-		lines = append(lines, last.Lines...)
-		require.False(t, last.Recording)
-		if last.Waiting == 0 {
+		lines = append(lines, last.bytes("lines")...)
+		require.Equal(t, false, last["recording"])
+		if last["waiting"] == 0 {
 			require.Equal(t, wire.BadParams, code(t, g.Call("records", nil)))
 			return lines, last
 		}
@@ -109,16 +99,15 @@ func TestRecordEveryEpisode(t *testing.T) {
 					require.NoError(t, g.Reset(restart))
 					require.NoError(t, plain.Reset(restart))
 					for range 20 {
-						some := result[rollout](t, g, "rollout", 10)
-						require.Equal(t, result[rollout](t, plain, "rollout", 10), some, "recording changes nothing, %d", k)
-						ended += endsIn(g, some.Slabs)
+						some := ask(t, g, "rollout", 10)
+						require.Equal(t, ask(t, plain, "rollout", 10), some, "recording changes nothing, %d", k)
+						ended += endsIn(g, some.bytes("slabs"))
 					}
 				}
 				lines, last := stopRecording(t, g)
 				all := recordsIn(t, lines, game)
 				require.Len(t, all, ended)
-				require.Equal(t, ended, last.Finished)
-				require.Zero(t, last.Dropped)
+				require.Equal(t, []any{ended, 0}, []any{last["finished"], last["dropped"]})
 				seen := map[string]bool{}
 				for _, rec := range all {
 					key := rec.Meta["env"] + "." + rec.Meta["episode"]
@@ -172,8 +161,9 @@ func TestRecordInterrupted(t *testing.T) {
 	roll(t, g, 3)
 	require.NoError(t, g.CallSlab("clone", u32(0), u32(1)))
 	require.NoError(t, g.Reset(nil))
-	want := fetched{Lines: []byte{}, Recording: true, Interrupted: 2} // the episode under way when recording began does not count
-	require.Equal(t, want, fetch(t, g))
+	got := fetch(t, g)
+	require.Equal(t, []any{0, true, 0, 0}, []any{got["count"], got["recording"], got["finished"], got["dropped"]})
+	require.Equal(t, 2, got["interrupted"], "the episode under way when recording began does not count")
 }
 
 // heap is how much memory is in use.
@@ -200,8 +190,8 @@ func TestRecordMemory(t *testing.T) {
 	all := recordsIn(t, lines, toy.Pick)
 	require.LessOrEqual(t, len(lines), most)
 	require.Greater(t, len(all), 50)
-	require.Greater(t, last.Dropped, 10_000)
-	require.Equal(t, last.Finished, len(all)+last.Dropped)
+	require.Greater(t, last["dropped"], 10_000)
+	require.Equal(t, last["finished"], len(all)+last["dropped"].(int))
 	require.Equal(t, before, memory(t, c), "freed at the end")
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": 30}))
 	require.Equal(t, before+8<<20+3*4<<10+17*64, memory(t, c), "by default")
@@ -241,28 +231,29 @@ func TestRecordRefused(t *testing.T) {
 	require.NoError(t, g.Call("record", nil, nil))
 	require.ErrorContains(t, g.Call("record", nil, nil), "call records with stop until waiting is 0")
 	require.ErrorContains(t, g.Call("records", nil, map[string]any{"path": "x"}), "path")
-	require.Zero(t, fetch(t, g).Count, "before the first reset")
+	require.Zero(t, fetch(t, g)["count"], "before the first reset")
 	stopRecording(t, g)
 	require.NoError(t, g.Call("record", nil, nil))
 }
 
 // A recording can be ended while games are being stepped in the background, and begins when none is.
 func TestRecordingEndsInAStream(t *testing.T) {
-	s := begin(t, opened(t, "toy:pick", map[string]any{"num_envs": 6}))
-	s.send(t, s.numbered()...)
-	stopRecording(t, s.Games)
-	s.take(t, 6)
-	require.NoError(t, s.Call("record", nil, nil))
-	s.send(t, 2)
-	require.ErrorContains(t, s.Call("record", nil, nil), "is being recorded")
+	g := opened(t, "toy:pick", map[string]any{"num_envs": 6})
+	recordOne(t, g, 1)
+	require.NoError(t, g.Call("send", nil, u32(0, 1, 2, 3, 4, 5), none(g.Rows)))
+	stopRecording(t, g)
+	require.Len(t, recv(t, g, 6, 6), 6)
+	require.NoError(t, g.Call("record", nil, nil))
+	require.NoError(t, g.Call("send", nil, u32(2), none(2)))
+	require.ErrorContains(t, g.Call("record", nil, nil), "is being recorded")
 }
 
 // Malformed recordings, and those of games that are not resumed, are refused and change nothing.
 func TestRecordingsAreRefused(t *testing.T) {
 	g := started(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
-	c := result[saved](t, g, "checkpoint", nil)
+	c := ask(t, g, "checkpoint", nil)
 	resume := func(recordings string) error {
-		return g.CallSlab("resume", nil, c.Head, c.Games, map[string]any{"recordings": []byte(recordings)})
+		return g.CallSlab("resume", nil, c["head"], c["games"], map[string]any{"recordings": []byte(recordings)})
 	}
 	line := `{"game":1,"episode":"0","seed":"7","agents":["policy","first"],"choices":[3]}`
 	require.ErrorContains(t, resume(line), "handle 1 is not being recorded: call record first")
@@ -279,6 +270,6 @@ func TestRecordingsAreRefused(t *testing.T) {
 		refused(t, wire.BadParams, says, resume(recordings))
 	}
 	require.NoError(t, resume(strings.Replace(line, "[3", "[3"+strings.Repeat(",3", 40000), 1)), "more than its memory holds: the record is dropped")
-	require.Equal(t, 1, fetch(t, g).Dropped)
+	require.Equal(t, 1, fetch(t, g)["dropped"])
 	require.NoError(t, resume(line))
 }

@@ -18,12 +18,6 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// reported is the answer of report.
-type reported struct {
-	Report []byte `msgpack:"report"`
-	Text   string `msgpack:"text"`
-}
-
 // random is a player that draws its moves.
 func random(name string) match.Player {
 	return match.Player{Name: name, New: func(seed uint64) (env.Agent, error) { return search.NewRandom(seed), nil }}
@@ -73,9 +67,9 @@ func TestReport(t *testing.T) {
 		report, options := played(t, m)
 		want, err := json.Marshal(report)
 		require.NoError(t, err)
-		got := result[reported](t, c, "report", name, options)
-		require.JSONEq(t, string(want), string(got.Report), name)
-		require.Equal(t, match.Versus{Report: report}.String(), got.Text)
+		got := ask(t, c, "report", name, options)
+		require.JSONEq(t, string(want), string(got.bytes("report")), name)
+		require.Equal(t, match.Versus{Report: report}.String(), got["text"])
 	}
 }
 
@@ -84,9 +78,9 @@ func TestReportOfALadder(t *testing.T) {
 	options := map[string]any{"players": []string{"weak", "strong", "middle"}, "scores": make([]byte, 3*16),
 		"between": []byte{0, 0, 1, 0, 0, 0, 2, 0, 1, 0, 2, 0},
 		"results": f32(-1, 1, 1, -1, -1, 1, 0, 0, 1, -1, 0, 0)} // two games of every two players
-	got := result[reported](t, asking(t), "report", "blockbattle", options)
+	got := ask(t, asking(t), "report", "blockbattle", options)
 	var report match.Report
-	require.NoError(t, json.Unmarshal(got.Report, &report))
+	require.NoError(t, json.Unmarshal(got.bytes("report"), &report))
 	var names []string
 	for _, p := range report.Players {
 		names = append(names, p.Name)
@@ -95,7 +89,7 @@ func TestReportOfALadder(t *testing.T) {
 	require.Equal(t, match.Counts{Wins: 3, Draws: 1}, report.Players[0].Counts)
 	require.Len(t, report.Meetings, 3)
 	require.Equal(t, match.Counts{Draws: 1, Losses: 1}, report.Meetings[1].Counts)
-	require.Regexp(t, `(?s)blockbattle, seed 0: 6 games\n.*place +player .*1 +strong .*3 +weak`, got.Text)
+	require.Regexp(t, `(?s)blockbattle, seed 0: 6 games\n.*place +player .*1 +strong .*3 +weak`, got["text"])
 }
 
 // Arrays that do not belong together are refused by name, and what a report takes is given back.

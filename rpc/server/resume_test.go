@@ -24,12 +24,12 @@ func saveOne(t testing.TB, p *place, n int) (a parts, head []byte, all [][]byte)
 	t.Helper()
 	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": n, "opponents": map[int]string{1: "random"}})
 	require.NoError(t, g.Call("rollout", nil, 9, map[string]any{"policy": "first", "keep": "last"}))
-	c := result[saved](t, g, "checkpoint", nil)
-	for rest := c.Games; len(rest) > 0; {
+	c := ask(t, g, "checkpoint", nil)
+	for rest := c.bytes("games"); len(rest) > 0; {
 		n := binary.LittleEndian.Uint32(rest[4:])
 		all, rest = append(all, rest[:n]), rest[n:]
 	}
-	return parts{g}, c.Head, all
+	return parts{g}, c.bytes("head"), all
 }
 
 func TestCheckpointRefuses(t *testing.T) {
@@ -197,15 +197,15 @@ func TestResumeWithUploads(t *testing.T) {
 	rolled(t, g, spec)
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "random"}), "for later episodes")
 	require.NoError(t, from.Call("drop_upload", nil, name))
-	c := result[saved](t, g, "checkpoint", nil)
-	require.Equal(t, 3, c.Count)
-	require.Equal(t, []string{name}, c.Weights, "of an opponent that leaves and of the policy")
-	require.Equal(t, map[string][]byte{"weights": weights}, result[map[string][]byte](t, g, "weights", name))
+	c := ask(t, g, "checkpoint", nil)
+	require.Equal(t, 3, c["count"])
+	require.Equal(t, []any{name}, c["weights"], "of an opponent that leaves and of the policy")
+	require.Equal(t, fields{"weights": weights}, ask(t, g, "weights", name))
 	require.ErrorContains(t, g.Call("weights", nil, "sha256:00"), `no agent of handle 1 was loaded from "sha256:00"`)
 
 	other := openGames(t, into, "tetrisduel", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
 	held := memory(t, into)
-	resume := func() error { return other.CallSlab("resume", nil, c.Head, c.Games) }
+	resume := func() error { return other.CallSlab("resume", nil, c["head"], c["games"]) }
 	refused(t, wire.BadParams, "no such weights were uploaded in this session", resume())
 	require.Equal(t, held, memory(t, into), "nothing is kept of what failed")
 	require.NoError(t, into.Call("upload", nil, "tetrisduel", spec, weights))

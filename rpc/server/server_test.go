@@ -10,13 +10,12 @@ import (
 	"math/bits"
 	"net"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"blockyard/rpc/session/limits"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +26,7 @@ import (
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
 )
@@ -231,31 +231,39 @@ func result[T any](t testing.TB, c caller, method string, params ...any) (out T)
 	return out
 }
 
-// stats are some numbers of the method stats.
-type stats struct {
-	Steps    int   `msgpack:"steps"`
-	Sessions int   `msgpack:"sessions"`
-	Handles  int   `msgpack:"handles"`
-	Envs     int   `msgpack:"envs"`
-	Memory   int64 `msgpack:"memory"`
-	Illegal  int   `msgpack:"illegal"`
-	Session  struct {
-		Illegal int `msgpack:"illegal"`
-	} `msgpack:"session"`
-	Token tokenStats `msgpack:"token"`
+// The fields of the result of a method, by name. Every whole number is an int.
+type fields map[string]any
+
+// ask calls a method, which must succeed.
+func ask(t testing.TB, c caller, method string, params ...any) fields {
+	t.Helper()
+	return plain(result[map[string]any](t, c, method, params...)).(map[string]any)
 }
 
-type tokenStats struct {
-	Name     string `msgpack:"name"`
-	Sessions int    `msgpack:"sessions"`
-	Envs     int    `msgpack:"envs"`
-	Memory   int64  `msgpack:"memory"`
+// plain makes an int of every whole number of a result.
+func plain(value any) any {
+	if all, ok := value.(map[string]any); ok {
+		for name := range all {
+			all[name] = plain(all[name])
+		}
+	} else if n := reflect.ValueOf(value); n.CanInt() {
+		return int(n.Int())
+	} else if n.CanUint() {
+		return int(n.Uint())
+	}
+	return value
+}
+
+// bytes returns a field that is bytes, nil if there is none.
+func (a fields) bytes(name string) []byte {
+	b, _ := a[name].([]byte)
+	return b
 }
 
 // memory is what the server counts for all clients, in bytes.
-func memory(t testing.TB, c caller) int64 {
+func memory(t testing.TB, c caller) int {
 	t.Helper()
-	return result[stats](t, c, "stats").Memory
+	return ask(t, c, "stats")["memory"].(int)
 }
 
 // code is the number of the error that a request ended with, 0 for none.
@@ -365,8 +373,8 @@ func TestSameEverywhere(t *testing.T) {
 			t.Run(fmt.Sprint(mode, k), func(t *testing.T) {
 				o["autoreset"], o["seed"] = mode, 3
 				open := func(c *client.Client) *client.Games { return openGames(t, c, "blockbattle", o) }
-				plain := open(dial(t, p.unix))
-				ways := []*way{overSocket(plain), overSocket(open(plain.Client())), overSocket(open(dial(t, p.tcp))),
+				one := open(dial(t, p.unix))
+				ways := []*way{overSocket(one), overSocket(open(one.Client())), overSocket(open(dial(t, p.tcp))),
 					overMemory(t, open(local(t, p)), mode == "SameStep")}
 				if slots := overSlots(t, open(dial(t, p.unix)), mode == "SameStep"); slots != nil {
 					ways = append(ways, slots)
@@ -375,26 +383,28 @@ func TestSameEverywhere(t *testing.T) {
 					t.Helper()
 					for _, w := range ways {
 						require.NoError(t, do(w))
-						require.Equal(t, plain.Slab, w.Slab)
+						require.Equal(t, one.Slab, w.Slab)
 					}
 				}
 				all(func(w *way) error { return w.reset(map[string]any{}) })
 				var c chooser
 				for range 60 {
-					actions, over := c.of(plain), or(plain.Field("terminated"), plain.Field("truncated"))
+					actions, over := c.of(one), or(one.Field("terminated"), one.Field("truncated"))
 					if mode == "Disabled" && bytes.Contains(over, []byte{1}) {
 						for _, w := range ways {
 							require.Equal(t, wire.NeedsReset, code(t, w.step(actions)))
 						}
 						all(func(w *way) error { return w.reset(map[string]any{"mask": over}) })
-						actions = c.of(plain)
+						actions = c.of(one)
 					}
 					all(func(w *way) error { return w.step(actions) })
-					ends := result[finals](t, plain, "final")
+					ends := ask(t, one, "final")
 					for _, w := range ways {
-						require.Equal(t, ends, result[finals](t, w, "final"))
-						if w.final != nil {
-							require.Equal(t, ends.shared(), w.shared())
+						require.Equal(t, ends, ask(t, w, "final"))
+						for _, name := range []string{"planes", "globals", "mask", "seat", "opponents"} {
+							if w.final != nil {
+								require.Equal(t, string(ends.bytes(name)), w.last(name), name)
+							}
 						}
 					}
 				}
@@ -403,18 +413,16 @@ func TestSameEverywhere(t *testing.T) {
 	}
 }
 
-// shared returns the last observations in shared memory of the games that ended, by field.
-func (w *way) shared() map[string]string {
-	out := map[string]string{"final_opponent": ""} // which memory has only if there are opponents
+// last returns a field of the last observations in shared memory of the games that ended.
+func (w *way) last(name string) (all string) {
 	for _, f := range w.layout {
-		out[f.Name] = ""
 		for i, over := range or(w.Field("terminated"), w.Field("truncated")) {
-			if each := f.Len / w.NumEnvs; over != 0 {
-				out[f.Name] += string(w.final[f.Off+i*each:][:each])
+			if each := f.Len / w.NumEnvs; over != 0 && strings.HasPrefix("final_"+name, f.Name) {
+				all += string(w.final[f.Off+i*each:][:each])
 			}
 		}
 	}
-	return out
+	return all
 }
 
 func or(a, b []byte) []byte {
@@ -434,7 +442,7 @@ func TestShutdown(t *testing.T) {
 		done <- g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"})
 	}()
 	other := dial(t, p.unix)
-	for result[stats](t, other, "stats").Steps == 0 { // until the rollout is under way
+	for ask(t, other, "stats")["steps"] == 0 { // until the rollout is under way
 	}
 	p.stop()
 	require.Error(t, <-done, "the rollout was cut off")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -19,12 +20,6 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-type states struct {
-	Count  int    `msgpack:"count"`
-	Len    int    `msgpack:"state_len"`
-	States []byte `msgpack:"states"`
-}
-
 // boards returns the planes of each game.
 func boards(g *client.Games) [][]byte {
 	all := bytes.Clone(g.Field("planes"))
@@ -34,24 +29,24 @@ func boards(g *client.Games) [][]byte {
 func TestSnapshotRestoreClone(t *testing.T) {
 	g := started(t, "blockbattle", map[string]any{"num_envs": 6, "seed": 3})
 	future(t, g, 5)
-	kept := result[states](t, g, "snapshot", nil)
-	require.Equal(t, 6, kept.Count)
-	require.Equal(t, g.StateLen, kept.Len)
+	kept := ask(t, g, "snapshot", nil)
+	require.Equal(t, []any{6, g.StateLen}, []any{kept["count"], kept["state_len"]})
+	all := kept.bytes("states")
 	seen, want := boards(g), future(t, g, 10)
 
-	require.NoError(t, g.CallSlab("restore", nil, kept.States))
+	require.NoError(t, g.CallSlab("restore", nil, all))
 	require.Equal(t, seen, boards(g))
 	require.Equal(t, want, future(t, g, 10), "the same future")
 
 	other := openGames(t, g.Client(), "blockbattle", map[string]any{"num_envs": 6})
-	require.NoError(t, other.CallSlab("restore", nil, kept.States), "into another handle, not yet reset")
+	require.NoError(t, other.CallSlab("restore", nil, all), "into another handle, not yet reset")
 	require.Equal(t, want, future(t, other, 10))
 
-	require.NoError(t, g.CallSlab("restore", nil, kept.States, map[string]any{"reseed": 8}))
+	require.NoError(t, g.CallSlab("restore", nil, all, map[string]any{"reseed": 8}))
 	require.Equal(t, seen, boards(g), "what is seen stays")
 	require.NotEqual(t, want, future(t, g, 10), "another future")
 
-	require.NoError(t, g.CallSlab("restore", nil, kept.States))
+	require.NoError(t, g.CallSlab("restore", nil, all))
 	require.NoError(t, g.CallSlab("clone", u32(1, 0), u32(0, 1)), "both at once")
 	require.Equal(t, [][]byte{seen[1], seen[0]}, boards(g)[:2])
 	require.NoError(t, g.CallSlab("clone", u32(2, 2, 2), u32(3, 4, 5), map[string]any{"reseed": 1}))
@@ -59,28 +54,16 @@ func TestSnapshotRestoreClone(t *testing.T) {
 	future(t, g, 10)
 	require.NotEqual(t, boards(g)[3], boards(g)[4], "futures differ")
 
-	seen, bad := boards(g), bytes.Clone(kept.States)
+	seen, bad := boards(g), bytes.Clone(all)
 	bad[len(bad)-1] ^= 0xff
 	require.Equal(t, wire.BadState, code(t, g.CallSlab("restore", nil, bad)))
-	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", nil, kept.States[1:])))
-	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(6), kept.States[:kept.Len])))
-	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(1, 1), kept.States[:2*kept.Len])))
+	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", nil, all[1:])))
+	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(6), all[:g.StateLen])))
+	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(1, 1), all[:2*g.StateLen])))
 	require.NoError(t, g.CallSlab("restore", []byte{}, []byte{}), "no game at all")
 	require.Equal(t, seen, boards(g), "all or nothing")
 	classic := openGames(t, g.Client(), "blockbattle:classic", map[string]any{"num_envs": 6})
-	require.Equal(t, wire.BadState, code(t, classic.CallSlab("restore", nil, kept.States)), "of another variant")
-}
-
-// lists is the result of afterstates and features; that of legal has its first three fields, that of observe no lists.
-type lists struct {
-	Count    int    `msgpack:"count"`
-	Indptr   []byte `msgpack:"indptr"`
-	Actions  []byte `msgpack:"actions"`
-	Planes   []byte `msgpack:"planes"`
-	Globals  []byte `msgpack:"globals"`
-	Features []byte `msgpack:"features"`
-	Reward   []byte `msgpack:"reward"`
-	Done     []byte `msgpack:"done"`
+	require.Equal(t, wire.BadState, code(t, classic.CallSlab("restore", nil, all)), "of another variant")
 }
 
 // Games play and say what those of a vec.Env do, and afterstates hold what After makes of copies, one by one.
@@ -105,7 +88,8 @@ func TestAfterstates(t *testing.T) {
 		require.NoError(t, g.Step(actions))
 		require.NoError(t, twin.Step(numbers[env.Action](actions), out))
 	}
-	want := lists{Count: 3, Indptr: u32(0)}
+	want := map[string][]byte{"indptr": u32(0)}
+	add := func(name string, more ...byte) { want[name] = append(want[name], more...) }
 	view, after := blockbattle.Game.New(2), blockbattle.Game.New(2)
 	planes, globals := make([]byte, blockbattle.Game.Planes.Len()), make([]float32, blockbattle.Game.Globals())
 	for _, i := range []int{3, 0, 4} {
@@ -119,18 +103,20 @@ func TestAfterstates(t *testing.T) {
 				if after.Acting() == 0 {
 					done = 1
 				}
-				want.Actions = append(want.Actions, u16(uint16(action))...)
-				want.Planes = append(want.Planes, planes...)
-				want.Globals = append(want.Globals, f32(globals...)...)
-				want.Reward = append(want.Reward, f32(float32(after.Score(seat)-view.Score(seat)))...)
-				want.Done = append(want.Done, done)
+				add("actions", u16(uint16(action))...)
+				add("planes", planes...)
+				add("globals", f32(globals...)...)
+				add("reward", f32(float32(after.Score(seat)-view.Score(seat)))...)
+				add("done", done)
 			}
-			want.Indptr = append(want.Indptr, u32(uint32(len(want.Done)))...)
+			add("indptr", u32(uint32(len(want["done"])))...)
 		}
 	}
-	require.Equal(t, want, result[lists](t, g, "afterstates", u32(3, 0, 4), map[string]any{"seed": 99}))
-	legal := lists{Count: 3, Indptr: want.Indptr, Actions: want.Actions}
-	require.Equal(t, legal, result[lists](t, g, "legal", u32(3, 0, 4)))
+	told, legal := ask(t, g, "afterstates", u32(3, 0, 4), map[string]any{"seed": 99}), ask(t, g, "legal", u32(3, 0, 4))
+	for name := range want {
+		require.Equal(t, want[name], told.bytes(name), name)
+	}
+	require.Equal(t, fields{"count": 3, "indptr": want["indptr"], "actions": want["actions"]}, legal)
 }
 
 func TestOpponentsAndSwaps(t *testing.T) {
@@ -174,8 +160,8 @@ func TestIllegalActions(t *testing.T) {
 		require.Equal(t, []byte{1, 0, 0, 1, 0, 0}, g.Field("illegal"), "those of waiting rows are not illegal")
 		require.NoError(t, g.Step(none(6)))
 		require.Equal(t, make([]byte, 6), g.Field("illegal"), "65535 is no action")
-		counted := result[stats](t, g.Client(), "stats")
-		require.Equal(t, []int{2, 2}, []int{counted.Illegal, counted.Session.Illegal})
+		counted := ask(t, g.Client(), "stats")
+		require.Equal(t, []any{2, 2}, []any{counted["illegal"], counted["session"].(map[string]any)["illegal"]})
 		require.NoError(t, g.Reset(nil))
 		require.Equal(t, make([]byte, 6), g.Field("illegal"))
 	}
@@ -192,19 +178,9 @@ func TestFieldsAndRender(t *testing.T) {
 	svg := result[string](t, g, "render", 1, map[string]any{"mode": "svg", "title": "a < b", "theme": "dark"})
 	require.Contains(t, svg, ">a &lt; b</text>")
 	require.Contains(t, svg, paint.Dark.Surface)
-	rgb := result[struct {
-		Width  int    `msgpack:"width"`
-		Height int    `msgpack:"height"`
-		Pixels []byte `msgpack:"pixels"`
-	}](t, g, "render", 1, map[string]any{"mode": "rgb"})
-	require.Len(t, rgb.Pixels, 3*rgb.Width*rgb.Height)
-	require.Equal(t, paint.Side*(2*10+3), rgb.Width, "two boards of ten columns, and margins")
-}
-
-type rollout struct {
-	Steps   int    `msgpack:"steps"`
-	Slabs   []byte `msgpack:"slabs"`
-	Actions []byte `msgpack:"actions"`
+	rgb := ask(t, g, "render", 1, map[string]any{"mode": "rgb"})
+	require.Len(t, rgb["pixels"], 3*rgb["width"].(int)*rgb["height"].(int))
+	require.Equal(t, paint.Side*(2*10+3), rgb["width"], "two boards of ten columns, and margins")
 }
 
 // TestRollout equals the same number of steps one by one. The actions are in the action space, also those of waiting rows.
@@ -213,18 +189,19 @@ func TestRollout(t *testing.T) {
 		for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 			for _, policy := range []string{"random", "first"} {
 				g := started(t, game.Name, map[string]any{"num_envs": 5, "seed": 2, "autoreset": mode})
-				r := result[rollout](t, g, "rollout", 50, map[string]any{"policy": policy})
-				require.Equal(t, 50, r.Steps)
-				require.Len(t, r.Slabs, 50*g.Len)
-				require.Len(t, r.Actions, 50*2*g.Rows)
-				require.Less(t, slices.Max(numbers[uint16](r.Actions)), uint16(game.Actions))
+				r := ask(t, g, "rollout", 50, map[string]any{"policy": policy})
+				slabs, actions := r.bytes("slabs"), r.bytes("actions")
+				require.Equal(t, 50, r["steps"])
+				require.Len(t, slabs, 50*g.Len)
+				require.Len(t, actions, 50*2*g.Rows)
+				require.Less(t, slices.Max(numbers[uint16](actions)), uint16(game.Actions))
 				if mode == "Disabled" {
 					continue
 				}
 				require.NoError(t, g.Reset(map[string]any{"seed": 2}))
 				for k := range 50 {
-					require.NoError(t, g.Step(r.Actions[2*k*g.Rows:2*(k+1)*g.Rows]))
-					require.Equal(t, r.Slabs[k*g.Len:(k+1)*g.Len], g.Slab)
+					require.NoError(t, g.Step(actions[2*k*g.Rows:2*(k+1)*g.Rows]))
+					require.Equal(t, slabs[k*g.Len:(k+1)*g.Len], g.Slab)
 				}
 			}
 		}
@@ -241,9 +218,9 @@ func TestWaitingRows(t *testing.T) {
 		planes, globals := toy.Turns.Planes.Len(), 4*toy.Turns.Globals()
 		var choose chooser
 		for range 25 {
-			after, legal := result[lists](t, g, "afterstates", nil), result[lists](t, g, "legal", nil)
-			require.Equal(t, lists{Count: 4, Indptr: after.Indptr, Actions: after.Actions}, legal)
-			ends, actions := numbers[uint32](after.Indptr), choose.of(g)
+			after, legal := ask(t, g, "afterstates", nil), ask(t, g, "legal", nil)
+			require.Equal(t, fields{"count": 4, "indptr": after["indptr"], "actions": after["actions"]}, legal)
+			ends, actions := numbers[uint32](after.bytes("indptr")), choose.of(g)
 			for row, seat := range g.Field("seat") {
 				first, end := int(ends[row]), int(ends[row+1])
 				require.Less(t, first, end, "every row has an action")
@@ -252,15 +229,16 @@ func TestWaitingRows(t *testing.T) {
 					continue
 				}
 				require.Equal(t, first+1, end)
-				require.Equal(t, []byte{0, 0}, after.Actions[2*first:2*end])
-				require.Equal(t, g.Field("planes")[row*planes:(row+1)*planes], after.Planes[first*planes:end*planes])
-				require.Equal(t, g.Field("globals")[row*globals:(row+1)*globals], after.Globals[first*globals:end*globals])
-				require.Equal(t, []byte{0, 0, 0, 0}, after.Reward[4*first:4*end])
+				require.Equal(t, []byte{0, 0}, after.bytes("actions")[2*first:2*end])
+				for name, each := range map[string]int{"planes": planes, "globals": globals} {
+					require.Equal(t, g.Field(name)[row*each:(row+1)*each], after.bytes(name)[first*each:end*each])
+				}
+				require.Equal(t, []byte{0, 0, 0, 0}, after.bytes("reward")[4*first:4*end])
 				over := g.Field("terminated")[row/3]
 				if autoreset == "SameStep" {
 					over = 0 // the next game has begun
 				}
-				require.Equal(t, over, after.Done[first])
+				require.Equal(t, over, after.bytes("done")[first])
 				binary.LittleEndian.PutUint16(actions[2*row:], uint16(row*7919))
 			}
 			require.NoError(t, g.Step(actions), "the actions of waiting rows are ignored")
@@ -286,8 +264,8 @@ func TestFirst(t *testing.T) {
 				roll(t, g, 7)
 				require.NoError(t, g.CallSlab("clone", nil, nil, map[string]any{"reseed": k}))
 				for i := range told {
-					after := result[lists](t, g, "afterstates", u32(uint32(i)), map[string]any{"seed": 8})
-					told[i] += fmt.Sprint(boards(g)[i], after, result[states](t, g, "snapshot", u32(uint32(i))))
+					after := ask(t, g, "afterstates", u32(uint32(i)), map[string]any{"seed": 8})
+					told[i] += fmt.Sprint(boards(g)[i], after, ask(t, g, "snapshot", u32(uint32(i))))
 					if len(opponents) > 0 {
 						told[i] += fmt.Sprint(g.Field("opponent")[6*i : 6*i+6])
 					}
@@ -303,4 +281,59 @@ func TestFirst(t *testing.T) {
 			require.Contains(t, all, "[2 0 255 255 0 0]", "again, the client, first: numbers are of the handle, not of a seat")
 		}
 	}
+}
+
+// refuses wants an error with a code for each of some requests, by method.
+func refuses(t testing.TB, c caller, want int, requests map[string][][]any) {
+	t.Helper()
+	for method, all := range requests {
+		for _, params := range all {
+			require.Equal(t, want, code(t, c.Call(method, nil, params...)), "%s %v", method, params)
+		}
+	}
+}
+
+func TestBadRequests(t *testing.T) {
+	p := start(t, nil)
+	c := dial(t, p.unix)
+	g := startGames(t, c, "toy:pick", map[string]any{"num_envs": 2})
+	for _, major := range []int{2, 4} { // which ends the connection
+		hello := map[string]any{"proto": []int{major, 0}}
+		require.Equal(t, wire.Version, code(t, dial(t, p.unix).Call("hello", nil, hello)))
+	}
+	for _, options := range []map[string]any{
+		{"num_env": 3}, {"num_envs": 0}, {"num_envs": -1}, {"num_envs": uint64(math.MaxUint64)}, {"num_envs": 1 << 40},
+		{"num_envs": "many"}, {"seats": 3}, {"autoreset": "Never"}, {"rows": "game"}, {"reward": "money"}, {"illegal": "maybe"},
+		{"max_episode_steps": -5}, {"seed": -1}, {"seed": math.MinInt64}, {"seed": "1"}, {"first": -1},
+		{"fields": []string{"colour"}}, {"seeds": []byte{1}}, {"opponents": map[int]string{2: "first"}},
+		{"opponents": map[int]string{0: "first", 1: "first"}}, {"opponents": map[int]string{1: "nobody"}},
+	} {
+		require.Equal(t, wire.BadParams, code(t, c.Call("open", nil, "toy:pick", options)), options)
+	}
+	for want, requests := range map[int]map[string][][]any{
+		wire.UnknownMethod: {"nothing": {nil}, "": {nil}},
+		wire.UnknownGame:   {"open": {{"chess"}}, "describe": {{""}}},
+		wire.BadHandle:     {"reset": {{9}}},
+		wire.BadParams: {
+			"ping": {{1}}, "describe": {{5}}, "open": {nil},
+			"reset": {nil, {-1}, {1, map[string]any{"seed": -1}}, {1, map[string]any{"mask": []byte{1}}},
+				{1, map[string]any{"mask": []byte{0, 0}}}, {1, map[string]any{"seed": 1, "seeds": make([]byte, 16)}}},
+			"afterstates": {{1, nil, map[string]any{"seed": -300}}},
+			"legal":       {{1, []byte{1, 2}}, {1, u32(2)}, {1, u32(1, 1)}, {1, "all"}},
+			"clone":       {{1, u32(0), u32(1), map[string]any{"reseed": -1}}, {1, u32(0), u32(0, 1)}},
+			"render": {{1, 2}, {1, 0, map[string]any{"mode": "video"}},
+				{1, 0, map[string]any{"mode": "svg", "theme": "grey"}}},
+			"rollout": {{1, 0}, {1, 1 << 40}, {1, 1, map[string]any{"keep": "some"}}},
+			"text":    {{"toy:pick", []byte{1}}, {"toy:pick", u16(9)}},
+			"set_opponents": {{1, map[int]any{7: "first"}}, {1, map[int]any{}},
+				{1, map[string]any{"one": "first"}}},
+			"opponent_stats": {{1, map[string]any{"reset": 1}}},
+			"upload": {{"toy:pick", "net:weights=sha256:00", []byte("good")}, {"toy:pick", "first", []byte("good")},
+				{"toy:pick", "first"}},
+			"drop_upload": {{"sha256:00"}},
+		},
+	} {
+		refuses(t, c, want, requests)
+	}
+	require.NoError(t, g.Step(none(4)), "the handle works after all of that")
 }

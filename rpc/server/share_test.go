@@ -5,10 +5,10 @@ package server_test
 import (
 	"bufio"
 	"bytes"
-	"fmt"
 	"io"
 	"maps"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +17,7 @@ import (
 
 	"blockyard/env/envtest/toy"
 	"blockyard/rpc/server"
+	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
 )
@@ -25,13 +26,13 @@ import (
 func TestRolloutIntoSlots(t *testing.T) {
 	for _, policy := range []string{"random", "first"} {
 		c, options := dial(t, start(t, nil).unix), map[string]any{"num_envs": 4, "seed": 3}
-		want := result[rollout](t, startGames(t, c, "blockbattle", options), "rollout", 20, map[string]any{"policy": policy})
+		want := ask(t, startGames(t, c, "blockbattle", options), "rollout", 20, map[string]any{"policy": policy})
 		slotted := sharingOf(t, startGames(t, c, "blockbattle", options), 20)
 		require.NoError(t, slotted.Call("rollout", nil, 12, map[string]any{"policy": policy, "slot": 0}))
 		require.NoError(t, slotted.Call("rollout", nil, 8, map[string]any{"policy": policy, "slot": 12}))
-		got := rollout{Steps: 20}
+		got := fields{"steps": 20}
 		for _, s := range slotted.slots {
-			got.Slabs, got.Actions = append(got.Slabs, s.slab...), append(got.Actions, s.actions...)
+			got["slabs"], got["actions"] = append(got.bytes("slabs"), s.slab...), append(got.bytes("actions"), s.actions...)
 		}
 		require.Equal(t, want, got)
 	}
@@ -42,24 +43,19 @@ func TestSharingIsRefused(t *testing.T) {
 	far := openGames(t, dial(t, p.tcp), "toy:pick", nil)
 	require.Equal(t, wire.BadParams, code(t, far.Call("share", nil, 2)), "over TCP")
 	g := sharingOf(t, openGames(t, dial(t, p.unix), "toy:pick", nil), 0)
-	_, _, err := g.shareFinal()
-	require.Equal(t, wire.BadParams, code(t, err), "NextStep has no other observations than its own")
-	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 0)))
-	require.Equal(t, wire.BadParams, code(t, g.Call("share", nil, 1<<20)))
+	require.Equal(t, wire.BadParams, code(t, g.Call("share_final", nil)), "NextStep has no other observations than its own")
 	require.Equal(t, wire.Limit, code(t, g.Call("share", nil, 1000)), "more than max_memory")
 	require.Equal(t, wire.BadParams, code(t, g.step(0)), "no slots")
 	require.NoError(t, g.share(2))
-	rollout := func(options map[string]any) int { return code(t, g.Call("rollout", nil, 2, options)) }
+	slot := func(k int) []any { return []any{map[string]any{"slot": k}} }
 	require.Equal(t, wire.BadParams, code(t, g.step(2)))
+	refuses(t, g, wire.BadParams, map[string][][]any{"share": {{0}, {1 << 20}}, "reset": {slot(2), slot(-1)}})
 	require.Equal(t, wire.NeedsReset, code(t, g.step(1)))
-	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": 2})))
-	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": -1})))
-	require.Equal(t, wire.NeedsReset, rollout(map[string]any{"slot": 0}))
-	require.NoError(t, g.Call("reset", nil, map[string]any{"slot": 0}))
-	require.Equal(t, wire.BadParams, rollout(map[string]any{"slot": 1}))
-	require.Equal(t, wire.BadParams, rollout(map[string]any{"slot": 0, "keep": "last"}))
-	require.Equal(t, wire.BadParams, rollout(map[string]any{"policy": "nobody"}))
-	require.Zero(t, rollout(map[string]any{"slot": 0}))
+	refuses(t, g, wire.NeedsReset, map[string][][]any{"rollout": {append([]any{2}, slot(0)...)}})
+	require.NoError(t, g.Call("reset", nil, slot(0)...))
+	refuses(t, g, wire.BadParams, map[string][][]any{"rollout": {append([]any{2}, slot(1)...),
+		{2, map[string]any{"slot": 0, "keep": "last"}}, {2, map[string]any{"policy": "nobody"}}}})
+	require.NoError(t, g.Call("rollout", nil, append([]any{2}, slot(0)...)...))
 }
 
 // TestSharedMemoryCannotShrink shows that a client cannot take memory away under the
@@ -69,14 +65,13 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 	conn := greeted(t, p.unix, request(t, "open", "toy:pick", map[string]any{"num_envs": 8, "autoreset": "SameStep"}))
 	ask := func(method string, params ...any) int { return asks(t, conn, request(t, method, params...)) }
 	write(t, conn, request(t, "share", 1, 4))
-	_, fd, err := withFile(conn)
-	require.NoError(t, err)
+	_, fd := withFile(t, conn)
 	defer unix.Close(fd)
 	var stat unix.Stat_t
 	require.NoError(t, unix.Fstat(fd, &stat))
 	require.ErrorIs(t, unix.Ftruncate(fd, 0), unix.EPERM)
 	require.ErrorIs(t, unix.Ftruncate(fd, stat.Size+1), unix.EPERM)
-	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
+	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
 	require.ErrorIs(t, err, unix.EPERM)
 	memory, err := unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	require.NoError(t, err)
@@ -124,6 +119,7 @@ func TestStepSlotAllocatesNothing(t *testing.T) {
 // A sharing is games that share memory with the server, over a unix socket.
 type sharing struct {
 	*client.Games
+	t      testing.TB
 	slots  []slot
 	mapped [][]byte
 	ask    []byte // a request
@@ -135,7 +131,7 @@ type slot struct{ slab, actions []byte }
 
 // sharingOf returns games that share so many slots. What they share is unmapped at the end of the test.
 func sharingOf(t testing.TB, g *client.Games, slots int) *sharing {
-	s := &sharing{Games: g}
+	s := &sharing{Games: g, t: t}
 	t.Cleanup(s.unmap)
 	if slots > 0 {
 		require.NoError(t, s.share(slots))
@@ -153,31 +149,14 @@ func (g *sharing) unmap() {
 
 // share adds slots.
 func (g *sharing) share(slots int) error {
-	var layout struct {
-		Stride  int `msgpack:"stride"`
-		Actions int `msgpack:"actions"`
-		Len     int `msgpack:"len"`
-	}
-	memory, err := g.callForMemory("share", &layout, &layout.Len, slots)
+	memory, layout, err := g.callForMemory("share", slots)
 	if err != nil {
 		return err
 	}
-	for at := 0; at < layout.Len; at += layout.Stride {
-		one := memory[at : at+layout.Stride]
+	for one := range slices.Chunk(memory, layout.Stride) {
 		g.slots = append(g.slots, slot{one[:g.Len], one[layout.Actions : layout.Actions+2*g.Rows]})
 	}
 	return nil
-}
-
-// shareFinal returns memory to which the server writes the last observations of the games that a step ended, and its
-// fields.
-func (g *sharing) shareFinal() ([]byte, []client.Field, error) {
-	var answer struct {
-		Layout []client.Field `msgpack:"layout"`
-		Len    int            `msgpack:"len"`
-	}
-	memory, err := g.callForMemory("share_final", &answer, &answer.Len)
-	return memory, answer.Layout, err
 }
 
 // step plays the actions in slot k. It allocates nothing.
@@ -200,43 +179,30 @@ func (g *sharing) step(k int) error {
 	return err
 }
 
-// callForMemory calls a method whose response carries a file of size bytes, which is decoded with it, and maps that.
-func (g *sharing) callForMemory(method string, into any, size *int, params ...any) ([]byte, error) {
-	ask, err := wire.AppendRequest(nil, 1, method, append([]any{g.H}, params...)...)
-	if err != nil {
-		return nil, err
-	}
+// callForMemory calls a method whose response carries a file, and maps that.
+func (g *sharing) callForMemory(method string, params ...any) (memory []byte, facts shared, err error) {
 	conn := g.Client().Conn()
-	if _, err := conn.Write(ask); err != nil {
-		return nil, err
-	}
-	message, fd, err := withFile(conn)
-	if err != nil {
-		return nil, err
-	}
-	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(message)), into)
-	switch {
-	case failure != nil:
-		return nil, failure
-	case err != nil:
-		return nil, err
-	case fd < 0:
-		return nil, fmt.Errorf("%s: the response carries no file descriptor", method)
+	write(g.t, conn, request(g.t, method, append([]any{g.H}, params...)...))
+	message, fd := withFile(g.t, conn)
+	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(message)), &facts)
+	require.NoError(g.t, err)
+	if failure != nil {
+		return nil, facts, failure
 	}
 	defer unix.Close(fd)
-	memory, err := unix.Mmap(fd, 0, *size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	memory, err = unix.Mmap(fd, 0, facts.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	require.NoError(g.t, err)
 	g.mapped = append(g.mapped, memory)
-	return memory, err
+	return memory, facts, nil
 }
 
 // withFile reads a response and returns the file descriptor that comes with it, -1 for none.
-func withFile(conn net.Conn) (message []byte, fd int, err error) {
+func withFile(t testing.TB, conn net.Conn) (message []byte, fd int) {
+	t.Helper()
 	for fd = -1; !whole(message); {
 		part, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 		n, oobn, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(part, oob)
-		if err != nil {
-			return message, fd, err
-		}
+		require.NoError(t, err)
 		message = append(message, part[:n]...)
 		controls, _ := unix.ParseSocketControlMessage(oob[:oobn])
 		for i := range controls {
@@ -245,7 +211,7 @@ func withFile(conn net.Conn) (message []byte, fd int, err error) {
 			}
 		}
 	}
-	return message, fd, nil
+	return message, fd
 }
 
 // sharedSlab lets games share one slot and returns its slab.
@@ -280,9 +246,9 @@ func overSlots(t *testing.T, g *client.Games, finals bool) *way {
 		return in(steps%3, func() error { return s.step(steps % 3) })
 	}
 	if finals {
-		var err error
-		w.final, w.layout, err = s.shareFinal()
+		memory, facts, err := s.callForMemory("share_final")
 		require.NoError(t, err)
+		w.final, w.layout = memory, facts.Layout
 	}
 	return w
 }
@@ -313,32 +279,86 @@ func FuzzSlots(f *testing.F) {
 
 // asked makes one request and reports whether it was answered.
 func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
-	var ask []byte
-	slot := map[string]any{"slot": a}
-	switch op % 7 {
-	case 0:
-		ask = request(t, "share", 1, a)
-	case 1:
-		ask = wire.AppendStepSlot(nil, 7, 1, uint32(a))
-	case 2:
-		ask = request(t, "reset", 1, slot)
-	case 3:
-		ask = request(t, "rollout", 1, b%16, slot)
-	case 4:
-		ask = request(t, "clone", 1, u32(0), u32(1), slot)
-	case 5:
-		ask = request(t, "close", 1)
-	case 6: // a byte of a request changed
-		ask = wire.AppendStepSlot(nil, 7, 1, 0)
-		ask[(a&0xff)%len(ask)] = byte(b)
-	}
+	slot, changed := map[string]any{"slot": a}, wire.AppendStepSlot(nil, 7, 1, 0)
+	changed[(a&0xff)%len(changed)] = byte(b)
+	ask := [][]byte{request(t, "share", 1, a), wire.AppendStepSlot(nil, 7, 1, uint32(a)), request(t, "reset", 1, slot),
+		request(t, "rollout", 1, b%16, slot), request(t, "clone", 1, u32(0), u32(1), slot), request(t, "close", 1), changed}[op%7]
 	_, err := conn.Write(ask)
 	if err != nil {
 		return false
 	}
-	if err := conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
-		return false
-	}
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(300*time.Millisecond)))
 	_, err = nextMessage(conn)
 	return err == nil // it goes on, and does not wait for the rest of what now is another message
+}
+
+// unused waits until clients use nothing but these connections and mappings.
+func unused(t *testing.T, p *place, sessions, mapped int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		mappings, files, goroutines, timers := p.Use()
+		return mappings == mapped && files == sessions && goroutines == 2*sessions && timers == 2*sessions
+	}, hangs, 10*time.Millisecond)
+}
+
+// TestManyMappings: the kernel allows a process so many mappings, and the Go runtime ends it when it gets none. Each
+// counts once, and is given back with its handle or its connection.
+func TestManyMappings(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxMappings = 3 })
+	c := dial(t, p.unix)
+	before := inUse(t).mappings
+	g := sharingOf(t, openGames(t, c, "toy:pick", map[string]any{"autoreset": "SameStep"}), 2)
+	_, _, err := g.callForMemory("share_final")
+	require.NoError(t, err)
+	require.NoError(t, g.share(1))
+	limited(t, g.Call("share", nil, 1), wire.Limit, "max_mappings", 3)
+	require.Equal(t, before+2*3, inUse(t).mappings, "here and in the server")
+	require.Less(t, limits.DefaultLimits().MaxMappings, 65530/2, "far from what the kernel allows by default")
+	require.NoError(t, g.Call("close", nil))
+	unused(t, p, 1, 0)
+	sharingOf(t, openGames(t, c, "toy:pick", nil), 1)
+	require.NoError(t, c.Close())
+	unused(t, p, 0, 0)
+}
+
+func TestGoroutinesAndTimersAreLimited(t *testing.T) {
+	p := start(t, func(c *server.Config) {
+		c.Workers = 4
+		c.Limits.MaxGoroutines, c.Limits.MaxTimers = 29, 6
+	})
+	c, options := dial(t, p.unix), map[string]any{"num_envs": 8}
+	send := func(g *client.Games) error { return g.Call("send", nil, u32(), []byte{}) }
+	var games []*client.Games
+	for range 3 { // 2 for the session, 3 more workers of each handle
+		games = append(games, startGames(t, c, "toy:pick", options))
+	}
+	for _, g := range games {
+		require.NoError(t, send(g)) // 4 workers and a timer of each
+	}
+	_, _, goroutines, timers := p.Use()
+	require.Equal(t, []int{2 + 3*(3+4), 2 + 3}, []int{goroutines, timers})
+	fourth := startGames(t, c, "toy:pick", options)
+	limited(t, send(fourth), wire.Limit, "max_goroutines", 29)
+	fifth := openGames(t, c, "toy:pick", options)
+	_, err := c.Open("toy:pick", options)
+	limited(t, err, wire.Limit, "max_goroutines", 29)
+	require.NoError(t, fifth.Call("close", nil))
+	require.NoError(t, fourth.Call("close", nil))
+	// One game each, stepped by the goroutine that answers.
+	require.NoError(t, send(startGames(t, c, "toy:pick", nil)))
+	limited(t, send(startGames(t, c, "toy:pick", nil)), wire.Limit, "max_timers", 6)
+	require.NoError(t, c.Close())
+	unused(t, p, 0, 0)
+}
+
+func TestFilesAreLimited(t *testing.T) {
+	p := start(t, func(c *server.Config) { c.Limits.MaxFiles = 2 })
+	g := sharingOf(t, openGames(t, dial(t, p.unix), "toy:pick", nil), 1) // a mapping takes a file only while it is sent
+	unused(t, p, 1, 1)                                                   // until then the client may already have its answer
+	b := dial(t, p.tcp)
+	limited(t, g.Call("share", nil, 1), wire.Limit, "max_files", 2)
+	_, err := client.Dial(t.Context(), p.unix, "", nil)
+	limited(t, err, wire.Limit, "max_files", 2)
+	require.NoError(t, b.Close())
+	require.Eventually(t, func() bool { return g.Call("share", nil, 1) == nil }, hangs, 10*time.Millisecond)
 }

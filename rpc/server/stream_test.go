@@ -19,16 +19,10 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// received is the result of recv.
-type received struct {
-	Envs []byte `msgpack:"envs"`
-	Slab []byte `msgpack:"slab"`
-}
-
 // recv receives from least up to most games, and returns which.
 func recv(t testing.TB, g *client.Games, least, most int) []uint32 {
 	t.Helper()
-	return numbers[uint32](result[received](t, g, "recv", least, most, 60_000).Envs)
+	return numbers[uint32](ask(t, g, "recv", least, most, 60_000).bytes("envs"))
 }
 
 // gamesOf cuts the slab of n games into the bytes of each game, field by field.
@@ -45,99 +39,6 @@ func gamesOf(g *client.Games, slab []byte, n int) []string {
 	return out
 }
 
-// A story is what each of some games has shown so far. Their next actions depend on nothing else.
-type story struct {
-	*client.Games
-	told    [][]string
-	slot    []byte // where recv writes; nil for its response
-	records []byte
-}
-
-// begin resets games, all of whose episodes are recorded.
-func begin(t testing.TB, g *client.Games) *story {
-	t.Helper()
-	recordOne(t, g, 1)
-	s := &story{Games: g}
-	for _, part := range gamesOf(g, g.Slab, g.NumEnvs) {
-		s.told = append(s.told, []string{part})
-	}
-	return s
-}
-
-// plan returns the next actions of some games.
-func (s *story) plan(games ...uint32) (actions []byte) {
-	for _, i := range games {
-		steps := len(s.told[i]) - 1
-		_, masks, _ := strings.Cut(s.told[i][steps], "mask:")
-		for r := range s.RowsPerEnv {
-			width := len(s.Field("mask")) / s.Rows
-			actions = append(actions, u16(legalOf([]byte(masks[r*width:(r+1)*width]), uint64(7*int(i)+13*steps+r)))...)
-		}
-	}
-	return actions
-}
-
-// numbered are the numbers of all games.
-func (s *story) numbered() (games []uint32) {
-	for i := range s.told {
-		games = append(games, uint32(i))
-	}
-	return games
-}
-
-// together steps all games at once so often.
-func (s *story) together(t testing.TB, steps int) {
-	t.Helper()
-	for range steps {
-		require.NoError(t, s.Step(s.plan(s.numbered()...)))
-		for i, part := range gamesOf(s.Games, s.Slab, s.NumEnvs) {
-			s.told[i] = append(s.told[i], part)
-		}
-		s.records = append(s.records, fetch(t, s.Games).Lines...)
-	}
-}
-
-func (s *story) send(t testing.TB, games ...uint32) {
-	t.Helper()
-	require.NoError(t, s.Call("send", nil, u32(games...), s.plan(games...)))
-}
-
-// take receives games and returns which.
-func (s *story) take(t testing.TB, least int) []uint32 {
-	t.Helper()
-	params := []any{least, s.NumEnvs, 60_000}
-	if s.slot != nil {
-		params = append(params, 0)
-	}
-	r := result[received](t, s, "recv", params...)
-	if s.slot != nil {
-		require.Nil(t, r.Slab)
-		r.Slab = s.slot
-	}
-	games := numbers[uint32](r.Envs)
-	for k, part := range gamesOf(s.Games, r.Slab, len(games)) {
-		s.told[games[k]] = append(s.told[games[k]], part)
-	}
-	return games
-}
-
-// apart steps each game so often through send and recv, in the order in which they finish.
-func (s *story) apart(t testing.TB, steps int) {
-	t.Helper()
-	all := s.numbered()
-	s.send(t, all[3], all[1])
-	s.send(t, append(all[4:], all[0], all[2])...)
-	for left := s.NumEnvs * steps; left > 0; {
-		for _, i := range s.take(t, 1+left%3) {
-			if left--; len(s.told[i]) <= steps {
-				s.send(t, i)
-			}
-		}
-		s.records = append(s.records, fetch(t, s.Games).Lines...)
-	}
-	require.Empty(t, recv(t, s.Games, 1, 1), "nothing is in flight: there is nothing to wait for")
-}
-
 // Games that are sent in any order and received as they finish get the bytes that step gives them: over the socket,
 // and in slots. They are recorded alike, and their records can be fetched meanwhile.
 func TestStreamSaysTheSame(t *testing.T) {
@@ -151,15 +52,53 @@ func TestStreamSaysTheSame(t *testing.T) {
 				t.Run(fmt.Sprint(game, o, slots), func(t *testing.T) {
 					options := maps.Clone(o)
 					options["num_envs"], options["seed"] = 5, 3
-					want, got := begin(t, opened(t, game, options)), begin(t, opened(t, game, options))
-					if slots {
-						got.slot = sharedSlab(t, got.Games)
+					want, got := opened(t, game, options), opened(t, game, options)
+					recordOne(t, want, 1)
+					recordOne(t, got, 1)
+					var told, moves [5][]string // by game and step
+					var records [2][]byte
+					var c chooser
+					for range steps {
+						actions := c.of(want)
+						require.NoError(t, want.Step(actions))
+						for i, part := range gamesOf(want, want.Slab, 5) {
+							told[i] = append(told[i], part)
+							moves[i] = append(moves[i], string(actions[i*len(actions)/5:(i+1)*len(actions)/5]))
+						}
+						records[0] = append(records[0], fetch(t, want).bytes("lines")...)
 					}
-					want.together(t, steps)
-					got.apart(t, steps)
-					require.Equal(t, want.told, got.told)
-					require.NotEmpty(t, recordsIn(t, got.records, games.Find(config().Games, game)))
-					require.ElementsMatch(t, linesOf(want.records), linesOf(got.records))
+					var slot []byte
+					params := []any{5, 60_000}
+					if slots {
+						slot, params = sharedSlab(t, got), append(params, 0)
+					}
+					var at [5]int // how often each game has been stepped
+					send := func(games ...uint32) {
+						actions := ""
+						for _, i := range games {
+							actions += moves[i][at[i]]
+						}
+						require.NoError(t, got.Call("send", nil, u32(games...), []byte(actions)))
+					}
+					send(3, 1)
+					send(4, 0, 2)
+					for left := 5 * steps; left > 0; {
+						r := ask(t, got, "recv", append([]any{1 + left%3}, params...)...)
+						require.Equal(t, slots, r["slab"] == nil)
+						list := numbers[uint32](r.bytes("envs"))
+						for k, part := range gamesOf(got, append(slot, r.bytes("slab")...), len(list)) {
+							i := list[k]
+							require.Equal(t, told[i][at[i]], part)
+							left--
+							if at[i]++; at[i] < steps {
+								send(i)
+							}
+						}
+						records[1] = append(records[1], fetch(t, got).bytes("lines")...)
+					}
+					require.Empty(t, recv(t, got, 1, 1), "nothing is in flight: there is nothing to wait for")
+					require.NotEmpty(t, recordsIn(t, records[1], games.Find(config().Games, game)))
+					require.ElementsMatch(t, strings.Split(string(records[0]), "\n"), strings.Split(string(records[1]), "\n"))
 				})
 			}
 		}
@@ -202,11 +141,8 @@ func TestStreamBesideASlowGame(t *testing.T) {
 	}
 	all := u32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 	require.ErrorContains(t, g.Call("checkpoint", nil, all), "call recv first", "one of these games is in flight")
-	type busy struct {
-		InFlight int `msgpack:"in_flight"`
-		Workers  int `msgpack:"workers"`
-	}
-	require.Equal(t, busy{1, 2}, result[busy](t, g, "stream_stats"))
+	busy := ask(t, g, "stream_stats")
+	require.Equal(t, []any{1, 2}, []any{busy["in_flight"], busy["workers"]})
 	close(open)
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "last"}), "it waits for the games being stepped")
 	require.Len(t, recv(t, g, 1, 16), 1)
@@ -237,26 +173,18 @@ func TestStreamStopsWaiting(t *testing.T) {
 func TestStreamBadRequests(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 4 << 20 })
 	g := openGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
-	require.Equal(t, wire.NeedsReset, code(t, g.Call("send", nil, u32(0), u16(65535))))
-	require.Equal(t, wire.NeedsReset, code(t, g.Call("recv", nil, 1, 1, 0)))
+	refuses(t, g, wire.NeedsReset, map[string][][]any{"send": {{u32(0), u16(65535)}}, "recv": {{1, 1, 0}}})
 	require.NoError(t, g.Reset(nil))
-	for _, r := range []struct {
-		method string
-		params []any
-	}{
-		{"send", []any{[]byte{1}, []byte{}}}, {"send", []any{u32(0), u16(1, 2)}},
-		{"send", []any{u32(3), u16(1)}}, {"send", []any{u32(1, 1), u16(65535, 65535)}},
-		{"send", []any{u32(0, 1, 2, 0), u16(0, 0, 0, 0)}}, {"send", []any{"all", u16(1)}},
-		{"recv", []any{0, 1, 0}}, {"recv", []any{2, 1, 0}}, {"recv", []any{1, 4, 0}}, {"recv", []any{1, 3, 1 << 30}},
-		{"recv", []any{1, 3, 0, 0}}, {"recv", []any{1, 3}}, {"share", []any{1, 4}}, {"share", []any{1, 0}},
-	} {
-		require.Equal(t, wire.BadParams, code(t, g.Call(r.method, nil, r.params...)), fmt.Sprint(r))
-	}
+	refuses(t, g, wire.BadParams, map[string][][]any{
+		"send": {{[]byte{1}, []byte{}}, {u32(0), u16(1, 2)}, {u32(3), u16(1)}, {u32(1, 1), u16(65535, 65535)},
+			{u32(0, 1, 2, 0), u16(0, 0, 0, 0)}, {"all", u16(1)}},
+		"recv":  {{0, 1, 0}, {2, 1, 0}, {1, 4, 0}, {1, 3, 1 << 30}, {1, 3, 0, 0}, {1, 3}},
+		"share": {{1, 4}, {1, 0}},
+	})
 	require.Equal(t, wire.Illegal, code(t, g.Call("send", nil, u32(1), u16(999))))
 	require.NoError(t, g.Call("share", nil, 1, 2))
-	require.Equal(t, wire.BadParams, code(t, g.Call("step_slot", nil, 0)), "a slot of two games")
-	require.Equal(t, wire.BadParams, code(t, g.Call("reset", nil, map[string]any{"slot": 0})))
-	require.Equal(t, wire.BadParams, code(t, g.Call("rollout", nil, 1, map[string]any{"slot": 0})))
+	slot := map[string]any{"slot": 0} // of two games
+	refuses(t, g, wire.BadParams, map[string][][]any{"step_slot": {{0}}, "reset": {{slot}}, "rollout": {{1, slot}}})
 	require.NoError(t, g.Call("send", nil, u32(0, 2), none(2)))
 	require.Equal(t, wire.BadParams, code(t, g.Call("send", nil, u32(1, 2), none(2))), "2 is in flight")
 	require.NoError(t, g.Reset(nil), "drops what was not received")
