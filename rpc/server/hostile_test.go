@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -18,8 +20,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
 	"blockyard/env"
+	"blockyard/env/blocking"
 	"blockyard/env/envtest"
+	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -109,69 +114,36 @@ func settled(t testing.TB, before use) {
 	t.Fatalf("left behind: %+v, before %+v\n%s", now, before, stacks[:runtime.Stack(stacks, true)])
 }
 
-// unharmed begins to watch a server. The function that it returns wants that the server goes on, has needed little
-// memory and logged no panic, and that nothing is left in use.
+// unharmed begins to watch a server. The function that it returns wants that the server goes on and has logged no panic,
+// and that nothing is left in use.
 func unharmed(t *testing.T, p *place) (check func()) {
-	before, high := inUse(t), peak()
+	before := inUse(t)
 	return func() {
 		t.Helper()
 		c := dial(t, p.tcp)
-		require.Less(t, high(), int64(memoryLimit))
 		settled(t, use{before.goroutines + 2, before.files + 2, before.mappings}) // this client is connected
 		require.Zero(t, p.Buffered(), "bytes still counted")
 		require.NotContains(t, p.logged(), "panic")
-		nothingOpen(t, c)
+		now := ask(t, c, "stats")
+		require.Equal(t, []any{1, 0, 0, 0}, []any{now["sessions"], now["handles"], now["envs"], now["memory"]})
 	}
 }
 
-// nothingOpen wants that only this client is connected and that nothing of others is left.
-func nothingOpen(t *testing.T, c *client.Client) {
-	t.Helper()
-	now := ask(t, c, "stats")
-	require.Equal(t, []any{1, 0, 0, 0}, []any{now["sessions"], now["handles"], now["envs"], now["memory"]})
-}
-
-// peak begins to measure the memory in use; the function that it returns ends that, and returns the most so far. What the
-// collector has not got round to does not count: that hangs on the machine.
-func peak() (stop func() int64) {
-	done, most := make(chan struct{}), make(chan int64)
-	go func() {
-		var high int64
-		for {
-			high = max(high, heap())
-			select {
-			case <-done:
-				most <- high
-				return
-			case <-time.After(5 * time.Millisecond):
-			}
-		}
-	}()
-	return func() int64 { close(done); return <-most }
-}
-
-const memoryLimit = 128 << 20
-
-var bombs = map[string][]byte{
-	"map of 4 billion":  {0xdf, 255, 255, 255, 255},
-	"nested 20 million": bytes.Repeat([]byte{0x91}, 20_000_000),
-	"5000 values":       append([]byte{0x91, 0xdc, 0x13, 0x88}, make([]byte, 5000)...),
-}
-
+// Requests that claim more than they may are answered, and end the connection.
 func TestBombs(t *testing.T) {
 	p := start(t, nil)
 	check := unharmed(t, p)
 	for _, method := range []string{"hello", "restore", "step", "nothing"} {
-		for name, bomb := range bombs {
-			for _, greeted := range []bool{false, true} {
+		for _, bomb := range [][]byte{{0xdf, 255, 255, 255, 255}, bytes.Repeat([]byte{0x91}, 20_000_000)} {
+			for _, first := range [][]byte{nil, hello(t)} {
 				conn := connect(t, p.unix)
-				if greeted {
-					require.Zero(t, asks(t, conn, hello(t)))
+				write(t, conn, first)
+				if first != nil {
+					require.Zero(t, answer(t, conn))
 				}
 				head := request(t, method)
 				go func() { _, _ = conn.Write(append(head[:len(head)-1:len(head)-1], bomb...)) }()
-				code := answer(t, conn)
-				require.Contains(t, []int{wire.BadFrame, wire.TooLarge}, code, "%s in %s", name, method)
+				require.Contains(t, []int{wire.BadFrame, wire.TooLarge}, answer(t, conn), "%x in %s", bomb[0], method)
 				rest, err := io.ReadAll(conn)
 				require.Empty(t, rest)
 				require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the connection stays open")
@@ -182,49 +154,23 @@ func TestBombs(t *testing.T) {
 	check()
 }
 
-// TestManyLargeRequests has every session send as much as it may at once, and stop before
-// the end.
-func TestManyLargeRequests(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
-	check := unharmed(t, p)
-	var conns []net.Conn
-	chunk := make([]byte, 1<<20)
-	for range 30 {
-		conn := greeted(t, p.unix)
-		head := append([]byte{0x94, 0, 1, 0xa7}, "restore"...)
-		write(t, conn, append(head, 0x93, 1, 0xc0, 0xc6, 0, 0xf0, 0, 0))
-		conns = append(conns, conn)
-	}
-	for range 15 {
-		for _, conn := range conns {
-			_, _ = conn.Write(chunk) // some are refused by now
-		}
-	}
-	meanwhile := dial(t, p.unix)
-	require.NoError(t, meanwhile.Call("ping", nil))
-	for _, conn := range append(conns, meanwhile.Conn()) {
-		require.NoError(t, conn.Close())
-	}
-	check()
-}
-
-// TestRandomFrames sends noise, and requests with some bytes changed or cut off.
+// TestRandomFrames sends requests in order, then any, and noise, and requests with some bytes changed or cut off, and
+// closes or resets the connection at any moment.
 func TestRandomFrames(t *testing.T) {
-	frames := envtest.Many(2_000, 10_000)
+	frames := envtest.Many(4_000, 20_000)
 	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
 	check := unharmed(t, p)
 	seeds := [][]byte{
-		hello(t), request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}}),
-		request(t, "open", "blockbattle", map[string]any{"num_envs": 2, "autoreset": "SameStep"}),
+		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
+		request(t, "reset", 1), request(t, "share", 1, 3), wire.AppendStepSlot(nil, 9, 1, 1), request(t, "share", 1, 1),
+		request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}), request(t, "step", 1, make([]byte, 32)),
+		request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "autoreset": "SameStep"}),
 		request(t, "reset", 1, map[string]any{"seed": 1, "mask": []byte{1, 0, 1}}), request(t, "legal", 1, nil),
-		request(t, "step", 1, make([]byte, 6)), request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil),
-		request(t, "final", 1),
+		request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil), request(t, "final", 1),
 		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)),
-		request(t, "rollout", 1, 3),
 		request(t, "render", 1, 0), request(t, "set_opponents", 1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 2}}}),
 		request(t, "opponent_stats", 1), request(t, "upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
-		request(t, "drop_upload", sumOf("good")), request(t, "close", 1),
-		request(t, "text", "toy:pick", u16(1)),
+		request(t, "drop_upload", sumOf("good")), request(t, "close", 1), request(t, "text", "toy:pick", u16(1)),
 	}
 	var wg sync.WaitGroup
 	for worker := range 4 {
@@ -239,7 +185,7 @@ func TestRandomFrames(t *testing.T) {
 	check()
 }
 
-// noise sends up to 40 frames over one connection and returns how many.
+// noise sends up to 40 frames over one connection, which it closes, and returns how many.
 func noise(p *place, r *rand.Rand, seeds [][]byte) int {
 	network, rest, _ := strings.Cut([]string{p.unix, p.tcp}[r.IntN(2)], ":")
 	conn, err := net.Dial(network, rest)
@@ -247,12 +193,14 @@ func noise(p *place, r *rand.Rand, seeds [][]byte) int {
 		return 0
 	}
 	defer conn.Close()
+	if c, ok := conn.(*net.TCPConn); ok && r.IntN(2) == 0 {
+		_ = c.SetLinger(0) // a reset instead of an end
+	}
 	go func() { _, _ = io.Copy(io.Discard, conn) }()
 	_ = conn.SetDeadline(time.Now().Add(hangs))
-	if r.IntN(4) > 0 {
-		_, _ = conn.Write(seeds[0])
-	}
-	for sent := range 40 {
+	begin := bytes.Join(seeds[:r.IntN(9)], nil)
+	_, _ = conn.Write(begin[:len(begin)-r.IntN(2)*r.IntN(len(begin)+1)])
+	for sent := range r.IntN(40) {
 		b := bytes.Clone(seeds[r.IntN(len(seeds))])
 		switch r.IntN(6) {
 		case 0: // noise from the first byte
@@ -275,35 +223,6 @@ func noise(p *place, r *rand.Rand, seeds [][]byte) int {
 	return 40
 }
 
-// TestKilledClients vanish at every moment of a session, over a unix socket also in the midst of slots.
-func TestKilledClients(t *testing.T) {
-	p := start(t, nil)
-	before, check := inUse(t), unharmed(t, p)
-	script := bytes.Join([][]byte{
-		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
-		request(t, "reset", 1), request(t, "share", 1, 3), wire.AppendStepSlot(nil, 9, 1, 1), request(t, "share", 1, 1),
-		request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}),
-		request(t, "afterstates", 1, nil),
-		request(t, "step", 1, make([]byte, 32)), request(t, "snapshot", 1, nil),
-	}, nil)
-	r := rand.New(rand.NewPCG(5, 6))
-	for i := range envtest.Many(200, 1000) {
-		conn := connect(t, []string{p.unix, p.tcp}[i%2])
-		if c, ok := conn.(*net.TCPConn); ok && i%3 == 0 {
-			require.NoError(t, c.SetLinger(0)) // a reset instead of an end
-		}
-		_, _ = conn.Write(script[:r.IntN(len(script)+1)])
-		if i%5 == 0 {
-			time.Sleep(time.Duration(r.IntN(3000)) * time.Microsecond)
-		}
-		require.NoError(t, conn.Close())
-		for inUse(t).files > before.files+30 { // as many sessions at once on any machine
-			time.Sleep(time.Millisecond)
-		}
-	}
-	check()
-}
-
 // TestSlowClients neither finish a request, nor say hello, nor take an answer.
 func TestSlowClients(t *testing.T) {
 	strict := start(t, func(c *server.Config) { c.Limits.HelloTimeout = 100 * time.Millisecond })
@@ -312,7 +231,7 @@ func TestSlowClients(t *testing.T) {
 		c.Limits.HelloTimeout = time.Hour
 	})
 	before := inUse(t)
-	silent, half, deaf := raw(t, strict.tcp), greeted(t, p.tcp), greeted(t, p.unix)
+	idle, silent, half, deaf := greeted(t, p.unix), raw(t, strict.tcp), greeted(t, p.tcp), greeted(t, p.unix)
 	write(t, half, request(t, "open", "toy:pick")[:9])
 	write(t, deaf, slices.Concat( // at once: an answer that it does not take ends the connection
 		request(t, "open", "blockbattle", map[string]any{"num_envs": 8192}), request(t, "reset", 1), request(t, "reset", 1)))
@@ -320,10 +239,8 @@ func TestSlowClients(t *testing.T) {
 		_, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the connection stays open")
 	}
-	settled(t, use{before.goroutines, before.files + 3, before.mappings}) // our ends of the connections
-	idle := dial(t, p.unix)
-	time.Sleep(1200 * time.Millisecond)
-	require.NoError(t, idle.Call("ping", nil), "a client may be idle between requests")
+	settled(t, use{before.goroutines + 2, before.files + 5, before.mappings}) // the idle client and our other ends
+	require.Zero(t, asks(t, idle, request(t, "ping")), "a client may be idle between requests")
 }
 
 // When a client is gone, or the server stops without it, whatever searches for this client stops: no game of a request
@@ -335,19 +252,19 @@ func TestSearchesEndWithTheirClient(t *testing.T) {
 		all = append(all, i)
 	}
 	for _, c := range []struct {
-		name, game string
-		opponents  map[int]any
-		method     string
-		params     []any
+		game      string
+		opponents map[int]any
+		method    string
+		params    []any
 	}{
-		{"rollout", "toy:pick", nil, "rollout", []any{1000, map[string]any{"policy": "search", "keep": "last"}}},
-		{"rollout against opponents", "toy:pick", map[int]any{1: "search"}, "rollout", []any{1000, map[string]any{"keep": "last"}}},
-		{"step", "toy:pick", map[int]any{1: "search"}, "step", []any{make([]byte, 2*games)}},
-		{"reset", "toy:turns", map[int]any{0: "search"}, "reset", nil},
-		{"send", "toy:pick", map[int]any{1: "search"}, "send", []any{u32(all...), make([]byte, 2*games)}},
+		{"toy:pick", nil, "rollout", []any{1000, map[string]any{"policy": "search", "keep": "last"}}},
+		{"toy:pick", map[int]any{1: "search"}, "rollout", []any{1000, map[string]any{"keep": "last"}}},
+		{"toy:pick", map[int]any{1: "search"}, "step", []any{make([]byte, 2*games)}},
+		{"toy:turns", map[int]any{0: "search"}, "reset", nil},
+		{"toy:pick", map[int]any{1: "search"}, "send", []any{u32(all...), make([]byte, 2*games)}},
 	} {
 		for _, end := range []string{"the client is gone", "the server stops"} {
-			t.Run(c.name+": "+end, func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s, %v: %s", c.method, c.opponents, end), func(t *testing.T) {
 				var left, late atomic.Int64  // choices until one that lasts until its context ends; those that begin after that
 				begun := make(chan struct{}) // the long one
 				p := start(t, func(config *server.Config) {
@@ -377,4 +294,169 @@ func TestSearchesEndWithTheirClient(t *testing.T) {
 			})
 		}
 	}
+}
+
+// longest is how many steps a game may take from a restored position to its end.
+const longest = 20_000
+
+// A subject is a game or variant with positions that it has been in.
+type subject struct {
+	*client.Games
+	game     *env.Game
+	states   [][]byte
+	policies []string
+}
+
+// FuzzStates restores states with bytes changed or missing, of every game and variant and every number of seats:
+// refused, or a position that the server shows and counts, that its agents play in, and from which a client comes to
+// the end.
+func FuzzStates(f *testing.F) {
+	other := relettered(f)
+	all := append(games.All[:len(games.All):len(games.All)], other)
+	p := start(f, func(c *server.Config) {
+		real(1)(c)
+		c.Games, c.Features = all, bots.Features
+	})
+	c := dial(f, p.unix)
+	var subjects []*subject
+	for _, g := range all {
+		for seats := g.MinSeats; seats <= g.MaxSeats; seats++ {
+			subjects = append(subjects, visited(f, c, g, seats))
+		}
+	}
+	for which := range subjects {
+		f.Add(uint8(which), uint8(which), []byte{})
+		f.Add(uint8(which), uint8(3), []byte{0, 64, 1, 0, 90, 255})
+		f.Add(uint8(which), uint8(9), []byte{0, 80, 127, 1, 20, 2})
+	}
+	f.Add(uint8(0), uint8(3), []byte{40})
+	f.Fuzz(func(t *testing.T, which, position uint8, patch []byte) {
+		s := subjects[int(which)%len(subjects)]
+		b := patched(s.states[int(position)%len(s.states)], patch)
+		if len(patch)%3 == 1 { // and now and then a length
+			b = b[:min(len(b), int(patch[len(patch)-1]))]
+		}
+		if err := s.CallSlab("restore", nil, b); err != nil {
+			require.Contains(t, []int{wire.BadState, wire.BadParams}, code(t, err), err)
+			require.NoError(t, s.Reset(nil), "the handle works on")
+			return
+		}
+		for _, method := range []string{"legal", "afterstates", "features", "observe", "observe_text", "snapshot"} {
+			if method != "features" || bots.Features(s.game) != nil {
+				require.NoError(t, s.Call(method, nil), method)
+			}
+		}
+		require.NoError(t, s.Call("render", nil, 0))
+		for _, policy := range s.policies {
+			if err := s.Call("rollout", nil, 2, map[string]any{"policy": policy, "keep": "last"}); err != nil {
+				require.Equal(t, wire.NeedsReset, code(t, err), "%s: %v", policy, err)
+			}
+			require.NoError(t, s.CallSlab("restore", nil, b))
+		}
+		toTheEnd(t, s)
+		require.NotContains(t, p.logged(), "panic")
+	})
+}
+
+// relettered is Blocking with the names of two shapes exchanged.
+func relettered(t testing.TB) *env.Game {
+	shapes := blocking.DefaultTable.Shapes
+	const last = blocking.Letters - 1
+	shapes[last], shapes[last-1] = shapes[last-1], shapes[last]
+	g, err := blocking.With(blocking.NewTable(shapes))
+	require.NoError(t, err)
+	require.NotEqual(t, blocking.Game.Name, g.Name)
+	return g
+}
+
+// visited opens a game and notes positions from its begin to its end.
+func visited(t testing.TB, c *client.Client, g *env.Game, seats int) *subject {
+	t.Helper()
+	s := &subject{game: g, Games: startGames(t, c, g.Name,
+		map[string]any{"num_envs": 1, "seats": seats, "autoreset": "Disabled", "seed": 5})}
+	for _, policy := range []string{"hand", "learned"} {
+		if slices.Contains(bots.Names(g), policy) && (policy == "hand" || bots.Features(g) != nil) {
+			s.policies = append(s.policies, policy)
+		}
+	}
+	var choose chooser
+	for n := 0; s.Field("terminated")[0] == 0 && n < 400; n++ {
+		if n%5 == 0 {
+			s.states = append(s.states, ask(t, s, "snapshot", nil).bytes("states"))
+		}
+		stepped(t, s.Games, &choose)
+	}
+	return s
+}
+
+// patched is b with bytes changed: a patch is a list of places, of two bytes each, and what is put there.
+func patched(b, patch []byte) []byte {
+	b = bytes.Clone(b)
+	for ; len(patch) >= 3; patch = patch[3:] {
+		b[int(binary.BigEndian.Uint16(patch))%len(b)] = patch[2]
+	}
+	return b
+}
+
+// toTheEnd plays legal actions until the episode ends.
+func toTheEnd(t *testing.T, s *subject) {
+	var choose chooser
+	for range longest {
+		if err := s.Step(choose.of(s.Games)); err != nil { // the state of a game that is over
+			require.Equal(t, wire.NeedsReset, code(t, err), err)
+			return
+		}
+		if s.Field("terminated")[0]|s.Field("truncated")[0] != 0 {
+			return
+		}
+	}
+	t.Fatalf("%s goes on after %d steps", s.game.Name, longest)
+}
+
+// FuzzMixture gives a seat any opponents with any weights: refused, and then nothing has changed, or playing. The memory
+// that they count for is returned when they leave.
+func FuzzMixture(f *testing.F) {
+	p := start(f, real(1))
+	c := dial(f, p.unix)
+	options := map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}}
+	g := startGames(f, c, "blockbattle", options)
+	uploaded := "hand:weights=" + sumOf("{}")
+	require.Equal(f, wire.BadParams, code(f, c.Call("upload", nil, "blockbattle", uploaded, []byte("{}"))))
+	f.Add(uint8(0), "random", "hand:ply=1", 1.0, 2.0)
+	f.Add(uint8(1), uploaded, "first", 0.0, -1.0)
+	f.Add(uint8(2), "exec:true", "learned:weights=/dev/zero", 1e308, 1e308)
+	f.Add(uint8(3), "hand:ply=4,width=999", "hand:time=1h", 5e-324, 1.0)
+	f.Add(uint8(4), strings.Repeat("x", 5000), "", 1.0, 1.0)
+	base := memory(f, c)
+	f.Fuzz(func(t *testing.T, form uint8, a, b string, v, w float64) {
+		var mixture any
+		switch form % 6 {
+		case 0:
+			mixture = a
+		case 1:
+			mixture = []any{[]any{a, v}, []any{b, w}}
+		case 2:
+			mixture = []any{[]any{a, v}, []any{a, w}, []any{b}}
+		case 3:
+			mixture = slices.Repeat([]any{[]any{a, v}}, int(form)+2)
+		case 4:
+			mixture = map[string]any{a: v}
+		case 5:
+			mixture = []any{a, b, v, w, []any{w, a}}
+		}
+		err := g.Call("set_opponents", nil, map[int]any{1: mixture})
+		require.Contains(t, []int{0, wire.BadParams, wire.Limit}, code(t, err), err)
+		require.Less(t, len(fmt.Sprint(err)), 9000, "an error repeats what it refuses in part only")
+		require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}))
+		require.NoError(t, g.Reset(nil))
+		require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}), "now those before are in no game")
+		// A spec that a handle has known keeps its number and a little memory.
+		known := ask(t, g, "opponent_stats", nil)["count"].(int)
+		require.LessOrEqual(t, memory(t, c)-base, known*(128+4096))
+		if known > 1000 { // as long as a handle is open
+			require.NoError(t, g.Call("close", nil))
+			g = openGames(t, c, "blockbattle", options)
+		}
+		require.NotContains(t, p.logged(), "panic")
+	})
 }

@@ -5,7 +5,6 @@ package server_test
 import (
 	"bufio"
 	"bytes"
-	"io"
 	"maps"
 	"net"
 	"slices"
@@ -45,13 +44,11 @@ func TestSharingIsRefused(t *testing.T) {
 	g := sharingOf(t, openGames(t, dial(t, p.unix), "toy:pick", nil), 0)
 	require.Equal(t, wire.BadParams, code(t, g.Call("share_final", nil)), "NextStep has no other observations than its own")
 	require.Equal(t, wire.Limit, code(t, g.Call("share", nil, 1000)), "more than max_memory")
-	require.Equal(t, wire.BadParams, code(t, g.step(0)), "no slots")
+	require.Equal(t, wire.BadParams, code(t, g.Call("step_slot", nil, 0)), "no slots")
 	require.NoError(t, g.share(2))
 	slot := func(k int) []any { return []any{map[string]any{"slot": k}} }
-	require.Equal(t, wire.BadParams, code(t, g.step(2)))
-	refuses(t, g, wire.BadParams, map[string][][]any{"share": {{0}, {1 << 20}}, "reset": {slot(2), slot(-1)}})
-	require.Equal(t, wire.NeedsReset, code(t, g.step(1)))
-	refuses(t, g, wire.NeedsReset, map[string][][]any{"rollout": {append([]any{2}, slot(0)...)}})
+	refuses(t, g, wire.BadParams, map[string][][]any{"share": {{0}, {1 << 20}}, "step_slot": {{2}}, "reset": {slot(2), slot(-1)}})
+	refuses(t, g, wire.NeedsReset, map[string][][]any{"step_slot": {{1}}, "rollout": {append([]any{2}, slot(0)...)}})
 	require.NoError(t, g.Call("reset", nil, slot(0)...))
 	refuses(t, g, wire.BadParams, map[string][][]any{"rollout": {append([]any{2}, slot(1)...),
 		{2, map[string]any{"slot": 0, "keep": "last"}}, {2, map[string]any{"policy": "nobody"}}}})
@@ -109,11 +106,7 @@ func TestStepSlotAllocatesNothing(t *testing.T) {
 	options := map[string]any{"num_envs": 32, "packed": true}
 	g := sharingOf(t, started(t, "blockbattle", options), 1)
 	copy(g.slots[0].actions, none(g.Rows))
-	allocatesNothing(t, func() {
-		if err := g.step(0); err != nil {
-			t.Fatal(err)
-		}
-	})
+	allocatesNothing(t, exchanging(t, g.Client(), wire.AppendStepSlot(nil, 1, g.H, 0), wire.DoneLen))
 }
 
 // A sharing is games that share memory with the server, over a unix socket.
@@ -122,8 +115,6 @@ type sharing struct {
 	t      testing.TB
 	slots  []slot
 	mapped [][]byte
-	ask    []byte // a request
-	answer [wire.DoneLen]byte
 }
 
 // A slot is memory for the actions and the result of one step.
@@ -157,26 +148,6 @@ func (g *sharing) share(slots int) error {
 		g.slots = append(g.slots, slot{one[:g.Len], one[layout.Actions : layout.Actions+2*g.Rows]})
 	}
 	return nil
-}
-
-// step plays the actions in slot k. It allocates nothing.
-func (g *sharing) step(k int) error {
-	conn := g.Client().Conn()
-	g.ask = wire.AppendStepSlot(g.ask[:0], 1, g.H, uint32(k))
-	if _, err := conn.Write(g.ask); err != nil {
-		return err
-	}
-	if _, err := io.ReadFull(conn, g.answer[:]); err != nil {
-		return err
-	}
-	if g.answer[7] == 0xc0 {
-		return nil
-	}
-	_, failure, err := wire.ReadResponse(bufio.NewReader(io.MultiReader(bytes.NewReader(g.answer[:]), conn)), nil)
-	if failure != nil {
-		return failure
-	}
-	return err
 }
 
 // callForMemory calls a method whose response carries a file, and maps that.
@@ -243,7 +214,7 @@ func overSlots(t *testing.T, g *client.Games, finals bool) *way {
 			return g.Step(actions)
 		}
 		copy(s.slots[steps%3].actions, actions)
-		return in(steps%3, func() error { return s.step(steps % 3) })
+		return in(steps%3, func() error { return g.Call("step_slot", nil, steps%3) })
 	}
 	if finals {
 		memory, facts, err := s.callForMemory("share_final")

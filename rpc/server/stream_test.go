@@ -1,8 +1,6 @@
 package server_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -191,20 +189,4 @@ func TestStreamBadRequests(t *testing.T) {
 	require.Empty(t, recv(t, g, 1, 3))
 	require.NoError(t, g.Step(none(3)))
 	require.NoError(t, g.Call("close", nil))
-}
-
-// After an opponent failed, recv says so, and a reset of all games lets the handle go on.
-func TestStreamAfterFailure(t *testing.T) {
-	p := start(t, func(c *server.Config) {
-		addAgent(c, "fails", playing(func(context.Context, []env.Action) (env.Action, error) { return env.None, errors.New("no idea") }))
-	})
-	g := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "fails"}})
-	send := func() error { return g.Call("send", nil, u32(0, 1, 2, 3, 4, 5, 6, 7), none(8)) }
-	require.NoError(t, send())
-	require.Equal(t, wire.Opponent, code(t, g.Call("recv", nil, 8, 8, 60_000)))
-	require.Equal(t, wire.Opponent, code(t, send()), "until they are reset")
-	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: "first"}))
-	require.NoError(t, g.Reset(nil))
-	require.NoError(t, send())
-	require.Len(t, recv(t, g, 8, 8), 8)
 }
