@@ -160,6 +160,7 @@ func TestRandomFrames(t *testing.T) {
 	frames := envtest.Many(4_000, 20_000)
 	p := start(t, func(c *server.Config) { c.Limits.FrameTimeout = time.Second })
 	check := unharmed(t, p)
+	slot := map[string]any{"slot": 1}
 	seeds := [][]byte{
 		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
 		request(t, "reset", 1), request(t, "share", 1, 3), wire.AppendStepSlot(nil, 9, 1, 1), request(t, "share", 1, 1),
@@ -169,7 +170,8 @@ func TestRandomFrames(t *testing.T) {
 		request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil), request(t, "final", 1),
 		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)),
 		request(t, "render", 1, 0), request(t, "set_opponents", 1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 2}}}),
-		request(t, "opponent_stats", 1), request(t, "upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
+		request(t, "reset", 1, slot), request(t, "rollout", 1, 3, slot), request(t, "clone", 1, u32(0), u32(1), slot),
+		request(t, "share_final", 1), request(t, "opponent_stats", 1), request(t, "upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
 		request(t, "drop_upload", sumOf("good")), request(t, "close", 1), request(t, "text", "toy:pick", u16(1)),
 	}
 	var wg sync.WaitGroup

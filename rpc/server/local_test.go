@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"sync"
 	"testing"
@@ -131,17 +132,11 @@ func TestLocalAtOnce(t *testing.T) {
 	ping := request(t, "ping")
 	var all sync.WaitGroup
 	for range 8 {
-		all.Go(func() {
-			for range 50 {
-				if _, err := shared.Write(ping); err != nil {
-					t.Error(err)
-				}
-			}
-		})
 		w := overMemory(t, startGames(t, local(t, p), "toy:pick", nil), false)
 		all.Go(func() {
 			for range 50 {
-				if err := w.step(none(w.Rows)); err != nil {
+				_, err := shared.Write(ping)
+				if err := errors.Join(err, w.step(none(w.Rows))); err != nil {
 					t.Error(err)
 				}
 			}

@@ -432,18 +432,3 @@ func or(a, b []byte) []byte {
 	}
 	return out
 }
-
-// TestShutdown ends a server in the middle of work.
-func TestShutdown(t *testing.T) {
-	p := start(t, nil)
-	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": 64})
-	done := make(chan error, 1)
-	go func() {
-		done <- g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"})
-	}()
-	other := dial(t, p.unix)
-	for ask(t, other, "stats")["steps"] == 0 { // until the rollout is under way
-	}
-	p.stop()
-	require.Error(t, <-done, "the rollout was cut off")
-}

@@ -209,12 +209,10 @@ func TestWaitingRows(t *testing.T) {
 		planes, globals := toy.Turns.Planes.Len(), 4*toy.Turns.Globals()
 		var choose chooser
 		for range 25 {
-			after, legal := ask(t, g, "afterstates", nil), ask(t, g, "legal", nil)
-			require.Equal(t, fields{"count": 4, "indptr": after["indptr"], "actions": after["actions"]}, legal)
-			ends, actions := numbers[uint32](after.bytes("indptr")), choose.of(g)
+			after, actions := ask(t, g, "afterstates", nil), choose.of(g)
+			ends := numbers[uint32](after.bytes("indptr"))
 			for row, seat := range g.Field("seat") {
 				first, end := int(ends[row]), int(ends[row+1])
-				require.Less(t, first, end, "every row has an action")
 				if seat != 255 {
 					require.Equal(t, byte(row%3), seat)
 					continue
@@ -395,8 +393,7 @@ func TestFinalIsPushed(t *testing.T) {
 				write(t, conn, request(t, method, params...))
 				answer, err := from.DecodeSlice()
 				require.NoError(t, err)
-				require.Len(t, answer, 4)
-				require.Nil(t, answer[2])
+				require.Equal(t, []any{4, nil}, []any{len(answer), answer[2]})
 				return answer[3]
 			}
 			ask("hello", map[string]any{"proto": []int{3, 0}})

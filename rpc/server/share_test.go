@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"blockyard/env/envtest/toy"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
 	"blockyard/rpc/wire"
@@ -224,45 +223,6 @@ func overSlots(t *testing.T, g *client.Games, finals bool) *way {
 	return w
 }
 
-// FuzzSlots asks about slots in any order and with any numbers, as they are and with
-// bytes changed: every request is answered, or the connection ends, and the server goes on.
-func FuzzSlots(f *testing.F) {
-	p := start(f, func(c *server.Config) { c.Limits.MaxMemory = 8 << 20 })
-	f.Add([]byte{0, 2, 0, 2, 0, 0, 1, 1, 0, 3, 0, 0, 4, 0, 0})
-	f.Add([]byte{0, 1, 0, 0, 255, 0, 1, 255, 255, 2, 9, 0, 3, 1, 1, 5, 0, 0, 1, 0, 0})
-	f.Add([]byte{0, 3, 0, 6, 12, 99, 1, 0, 0})
-	f.Fuzz(func(t *testing.T, script []byte) {
-		conn := raw(t, p.unix)
-		defer conn.Close()
-		write(t, conn, append(hello(t), request(t, "open", toy.Pick.Name, map[string]any{"num_envs": 3})...))
-		readMessage(t, conn)
-		readMessage(t, conn)
-		script = script[:min(len(script), 90)]
-		for ; len(script) >= 3; script = script[3:] {
-			if !asked(t, conn, script[0], int(int8(script[1])), int(script[2])) {
-				break
-			}
-		}
-		require.NoError(t, dial(t, p.unix).Call("ping", nil))
-		require.NotContains(t, p.logged(), "panic")
-	})
-}
-
-// asked makes one request and reports whether it was answered.
-func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
-	slot, changed := map[string]any{"slot": a}, wire.AppendStepSlot(nil, 7, 1, 0)
-	changed[(a&0xff)%len(changed)] = byte(b)
-	ask := [][]byte{request(t, "share", 1, a), wire.AppendStepSlot(nil, 7, 1, uint32(a)), request(t, "reset", 1, slot),
-		request(t, "rollout", 1, b%16, slot), request(t, "clone", 1, u32(0), u32(1), slot), request(t, "close", 1), changed}[op%7]
-	_, err := conn.Write(ask)
-	if err != nil {
-		return false
-	}
-	require.NoError(t, conn.SetReadDeadline(time.Now().Add(300*time.Millisecond)))
-	_, err = nextMessage(conn)
-	return err == nil // it goes on, and does not wait for the rest of what now is another message
-}
-
 // unused waits until clients use nothing but these connections and mappings.
 func unused(t *testing.T, p *place, sessions, mapped int) {
 	t.Helper()
@@ -299,18 +259,13 @@ func TestGoroutinesAndTimersAreLimited(t *testing.T) {
 	})
 	c, options := dial(t, p.unix), map[string]any{"num_envs": 8}
 	send := func(g *client.Games) error { return g.Call("send", nil, u32(), []byte{}) }
-	var games []*client.Games
-	for range 3 { // 2 for the session, 3 more workers of each handle
-		games = append(games, startGames(t, c, "toy:pick", options))
-	}
-	for _, g := range games {
-		require.NoError(t, send(g)) // 4 workers and a timer of each
+	for range 3 { // 2 for the session, 3 more workers of each handle; 4 workers and a timer of each stream
+		require.NoError(t, send(startGames(t, c, "toy:pick", options)))
 	}
 	_, _, goroutines, timers := p.Use()
 	require.Equal(t, []int{2 + 3*(3+4), 2 + 3}, []int{goroutines, timers})
-	fourth := startGames(t, c, "toy:pick", options)
+	fourth, fifth := startGames(t, c, "toy:pick", options), openGames(t, c, "toy:pick", options)
 	limited(t, send(fourth), wire.Limit, "max_goroutines", 29)
-	fifth := openGames(t, c, "toy:pick", options)
 	_, err := c.Open("toy:pick", options)
 	limited(t, err, wire.Limit, "max_goroutines", 29)
 	require.NoError(t, fifth.Call("close", nil))

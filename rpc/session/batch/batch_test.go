@@ -47,22 +47,18 @@ func TestTheTabIsEvenAfterwards(t *testing.T) {
 	l := ledger()
 	even := l.Open()
 	c := vec.Config{Envs: 4, Seats: 2}
-	for want, refused := range map[string]func() error{
-		"fields names": func() error {
-			return opened(New(toy.Pick, c, Options{Fields: []string{"wings"}}, &Agents{}, l.Tab(nil)))
-		},
-		"open: ": func() error {
-			return opened(New(toy.Pick, vec.Config{Envs: 4, Seats: 9}, Options{}, &Agents{}, l.Tab(nil)))
-		},
-		"no agents": func() error {
-			seats := map[int][]Choice{1: {{Spec: "first", Weight: 1}}}
-			return opened(New(toy.Pick, c, Options{Seats: seats}, &Agents{}, l.Tab(nil)))
-		},
-		"max_envs": func() error {
-			return opened(New(toy.Pick, vec.Config{Envs: 1 << 20, Seats: 2}, Options{}, &Agents{}, l.Tab(nil)))
-		},
+	seats := map[int][]Choice{1: {{Spec: "first", Weight: 1}}}
+	for want, refused := range map[string]struct {
+		c vec.Config
+		o Options
+	}{
+		"fields names": {c, Options{Fields: []string{"wings"}}},
+		"open: ":       {vec.Config{Envs: 4, Seats: 9}, Options{}},
+		"no agents":    {c, Options{Seats: seats}},
+		"max_envs":     {vec.Config{Envs: 1 << 20, Seats: 2}, Options{}},
 	} {
-		require.ErrorContains(t, refused(), want)
+		_, err := New(toy.Pick, refused.c, refused.o, &Agents{}, l.Tab(nil))
+		require.ErrorContains(t, err, want)
 		require.Equal(t, even, l.Open(), want)
 	}
 	b := open(t, l, Options{})
@@ -74,8 +70,6 @@ func TestTheTabIsEvenAfterwards(t *testing.T) {
 	require.NoError(t, b.Close())
 	require.Equal(t, even, l.Open())
 }
-
-func opened(_ *Batch, err error) error { return err }
 
 // Games that were not reset say so; those that are over are listed until the next step or reset.
 func TestEndedListsTheGamesOfTheLastStep(t *testing.T) {
@@ -110,8 +104,7 @@ func TestStatesComeBackAllOrNone(t *testing.T) {
 	all := []int{0, 1, 2, 3}
 	begin(t, b)
 	step(t, b, b.Own)
-	before, err := b.States(all)
-	require.NoError(t, err)
+	before := states(t, b)
 	require.Len(t, before, 4*b.StateLen())
 	step(t, b, b.Own)
 	after, slab := states(t, b), slices.Clone(b.Own.Slab)

@@ -44,19 +44,16 @@ func TestMemoryThatFits(t *testing.T) {
 // More memory than fits is allowed and warned of.
 func TestMoreMemoryThanFitsWarns(t *testing.T) {
 	fits, bound := Fitting()
-	var lines bytes.Buffer
-	l := DefaultLimits()
-	l.MaxMemory = fits
-	l.Fit(slog.New(slog.NewTextHandler(&lines, nil)))
-	require.NotContains(t, lines.String(), "--max-memory")
-	l.MaxMemory++
-	l.Fit(slog.New(slog.NewTextHandler(&lines, nil)))
-	require.Contains(t, lines.String(), "--max-memory")
-	require.Contains(t, lines.String(), bound)
-	require.Equal(t, fits+1, l.MaxMemory)
-
-	lines.Reset()
-	l.MaxMemory = Unlimited
-	l.Fit(slog.New(slog.NewTextHandler(&lines, nil)))
-	require.NotContains(t, lines.String(), "--max-memory", "who wants no limit knows that there is none")
+	warned := func(most int64) string {
+		var lines bytes.Buffer
+		l := DefaultLimits()
+		l.MaxMemory = most
+		l.Fit(slog.New(slog.NewTextHandler(&lines, nil)))
+		require.Equal(t, most, l.MaxMemory)
+		return lines.String()
+	}
+	require.NotContains(t, warned(fits), "--max-memory")
+	require.Contains(t, warned(fits+1), "--max-memory")
+	require.Contains(t, warned(fits+1), bound)
+	require.NotContains(t, warned(Unlimited), "--max-memory", "who wants no limit knows that there is none")
 }

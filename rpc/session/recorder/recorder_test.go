@@ -42,6 +42,12 @@ func whole(t *testing.T, r *Recorder, i int, episode, seed uint64) {
 	r.End(i, s)
 }
 
+// taken ends a step and takes its records.
+func taken(r *Recorder) Batch {
+	r.Settle()
+	return r.Take(1 << 20)
+}
+
 // read returns the records of lines, which must be what the rules say.
 func read(t *testing.T, lines []byte) (all []*record.Record) {
 	t.Helper()
@@ -121,8 +127,7 @@ func TestMemoryOfRecordsIsBounded(t *testing.T) {
 		play(small, s, 0, 7)
 	}
 	small.End(0, s)
-	small.Settle()
-	out = small.Take(1 << 20)
+	out = taken(small)
 	require.Equal(t, []uint64{0, 2}, []uint64{out.Finished, out.Dropped})
 	require.Zero(t, small.used)
 }
@@ -146,10 +151,9 @@ func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 		play(other, s, 1, 1)
 	}
 	other.End(1, s)
-	other.Settle()
 	whole(t, one, 0, 3, 5)
 	one.Stop()
-	got, want := read(t, other.Take(1<<20).Lines), read(t, one.Take(1<<20).Lines)
+	got, want := read(t, taken(other).Lines), read(t, one.Take(1<<20).Lines)
 	require.Len(t, want, 1)
 	want[0].Meta["env"] = "1"
 	require.Equal(t, want, got)
@@ -168,8 +172,7 @@ func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 func TestRecordsThatTheClientHas(t *testing.T) {
 	one := recorder(2, 1, 1<<20)
 	whole(t, one, 0, 0, 1)
-	one.Settle()
-	first := one.Take(1 << 20)
+	first := taken(one)
 	require.Equal(t, []uint32{1, 0}, first.Given)
 	lines, err := one.AppendRecording(nil, 0)
 	require.NoError(t, err, "here is its checkpoint, between two episodes")
@@ -191,8 +194,7 @@ func TestRecordsThatTheClientHas(t *testing.T) {
 	whole(t, other, 0, 1, 2)
 	whole(t, other, 1, 0, 3)
 	whole(t, other, 0, 2, 4)
-	other.Settle()
-	rest := other.Take(1 << 20)
+	rest := taken(other)
 	require.Equal(t, []uint32{3, 1}, rest.Given)
 	require.Equal(t, []uint64{2, 5, 6}, []uint64{rest.Finished, rest.Dropped, rest.Interrupted})
 	got := read(t, append(append(first.Lines, second.Lines...), rest.Lines...))
@@ -212,8 +214,7 @@ func TestRecordsOfLongGames(t *testing.T) {
 			play(r, s, 0, 2)
 		}
 		r.End(0, s)
-		r.Settle()
-		out := r.Take(1 << 20)
+		out := taken(r)
 		require.Equal(t, []int{count, 1 - count}, []int{out.Count, int(out.Dropped)})
 		require.Zero(t, r.used)
 		require.Equal(t, count == 1, bytes.Count(out.Lines, []byte("\n")) > 1)
