@@ -23,7 +23,7 @@ func FuzzScanner(f *testing.F) {
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 60 {
+	for range 30 {
 		b, err := msgpack.Marshal(value(r, 2))
 		require.NoError(f, err)
 		f.Add(append(b, 0xc1, 0xc1))
