@@ -12,7 +12,7 @@ import (
 func TestBlockbattleGamesOfOtherLengths(t *testing.T) {
 	spawns := 0
 	for _, name := range []string{"classic_games", "port_games"} {
-		for _, line := range blockbattleLines(t, name) {
+		for _, line := range lines(t, "blockbattle/"+name) {
 			var rec map[string]any
 			require.NoError(t, json.Unmarshal([]byte(line), &rec))
 			rounds := rec["rounds"].([]any)

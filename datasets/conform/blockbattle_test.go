@@ -3,8 +3,6 @@ package conform_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,16 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const blockbattleData = "../testdata/blockbattle/"
-
-var blockbattleFiles = []string{"classic_games", "classic_rounds", "port_games", "protocol_logs"}
-
-// blockbattleLines returns the lines of a given file.
-func blockbattleLines(t testing.TB, name string) []string {
-	t.Helper()
-	return lines(t, blockbattleData+name+".jsonl.gz")
-}
-
 // tally checks one line of a transcript of AI Block Battle.
 func tally(t testing.TB, line string) (*conform.Tally, error) {
 	t.Helper()
@@ -37,34 +25,11 @@ func tally(t testing.TB, line string) (*conform.Tally, error) {
 	return out, err
 }
 
-func TestBlockbattleGivenFilesConform(t *testing.T) {
-	want := map[string]string{
-		"classic_games": "10 games, ", "classic_rounds": "178 rounds, ",
-		"port_games": "6 games, ", "protocol_logs": "6 logs, ",
-	}
-	for _, indexed := range []bool{false, true} {
-		c := blockbattlelog.New()
-		if indexed {
-			for _, name := range blockbattleFiles {
-				conform.Index(c, blockbattleData+name+".jsonl.gz", jsonl.MaxBytes)
-			}
-		}
-		for _, name := range blockbattleFiles {
-			rep, err := conform.File(c, blockbattleData+name+".jsonl.gz", jsonl.MaxBytes)
-			require.NoError(t, err)
-			require.Zero(t, rep.Differ, rep.First)
-			require.Greater(t, rep.Compared, 4000)
-			require.Contains(t, rep.String(), ".jsonl.gz: "+want[name])
-			require.Contains(t, rep.String(), " values compared, 0 differ\n")
-		}
-	}
-}
-
 // What a line is and whether it is compressed is seen from the content, whatever the name.
 func TestAnyNameAnyMixture(t *testing.T) {
 	var text []byte
-	for _, name := range blockbattleFiles {
-		text = append(append(text, blockbattleLines(t, name)[0]...), '\n')
+	for name := range given["blockbattle"] {
+		text = append(append(text, lines(t, "blockbattle/"+name)[0]...), '\n')
 	}
 	plain := filepath.Join(t.TempDir(), "x.gz")
 	require.NoError(t, os.WriteFile(plain, text, 0o644))
@@ -81,67 +46,6 @@ func TestAnyNameAnyMixture(t *testing.T) {
 		require.True(t, strings.HasPrefix(rep.String(), path+": 1 logs, 1 rounds, 2 games, "), rep.String())
 		require.Zero(t, rep.Differ)
 	}
-}
-
-// leaf is a value somewhere in a record: its path, and a way to change it.
-type leaf struct {
-	path   string
-	change func() (restore func())
-}
-
-// leaves lists the values of v, which stands at path, in the order of their paths.
-func leaves(path string, v any, set func(any)) []leaf {
-	var out []leaf
-	switch v := v.(type) {
-	case map[string]any:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			out = append(out, leaves(path+"."+key, v[key], func(n any) { v[key] = n })...)
-		}
-	case []any:
-		for i, inner := range v {
-			out = append(out, leaves(fmt.Sprintf("%s.%d", path, i), inner, func(n any) { v[i] = n })...)
-		}
-		if len(v) == 0 && !strings.HasSuffix(path, ".why") {
-			out = append(out, leaf{path, func() func() { set(filled(path)); return func() { set(v) } }})
-		}
-	default:
-		out = append(out, leaf{path, func() func() { set(altered(v)); return func() { set(v) } }})
-	}
-	return out
-}
-
-// filled is a list of one element for a path where the record has an empty one.
-func filled(path string) []any {
-	switch {
-	case strings.HasSuffix(path, ".illegal"):
-		return []any{7}
-	case strings.HasSuffix(path, ".parsed"):
-		return []any{"left"}
-	}
-	return []any{[]any{"solid", "player1"}}
-}
-
-// altered is a value of the same kind, but another one.
-func altered(v any) any {
-	switch v := v.(type) {
-	case nil:
-		return "player1"
-	case bool:
-		return !v
-	case json.Number:
-		n, _ := v.Int64()
-		return n + 1
-	case string:
-		if v == "player1" {
-			return "player2"
-		}
-		if n := len(v); n > 0 && v[n-1] == '0' {
-			return v[:n-1] + "2"
-		} else if n > 0 {
-			return v[:n-1] + "0"
-		}
-	}
-	return "x"
 }
 
 // uncompared reports whether the value at a path is an input of the replay or not of the game.
@@ -165,7 +69,7 @@ func TestBlockbattleEveryAlteredValueIsFound(t *testing.T) {
 	for name, ids := range map[string][]string{
 		"classic_games": {`"c036"`, `"c042"`}, "port_games": {`"r032"`, `"r036"`}, "classic_rounds": nil,
 	} {
-		for i, line := range blockbattleLines(t, name) {
+		for i, line := range lines(t, "blockbattle/"+name) {
 			known := func(id string) bool { return strings.Contains(line, id) }
 			if ids != nil && !slices.ContainsFunc(ids, known) || ids == nil && i%12 != 0 {
 				continue
@@ -179,12 +83,9 @@ func TestBlockbattleEveryAlteredValueIsFound(t *testing.T) {
 // alterAll checks a record once for every group of its values, with the group altered, and returns
 // how many values there were.
 func alterAll(t *testing.T, name, line string) (altered int) {
-	var rec any
-	dec := json.NewDecoder(strings.NewReader(line))
-	dec.UseNumber()
-	require.NoError(t, dec.Decode(&rec))
+	rec := decode(t, line)
 	groups := map[string][]leaf{}
-	for _, l := range leaves("", rec, nil) {
+	for _, l := range leaves("", rec, true, nil) {
 		if uncompared(l.path) || strings.HasSuffix(l.path, ".round") && name == "classic_rounds" {
 			continue
 		}
@@ -219,7 +120,7 @@ func alterAll(t *testing.T, name, line string) (altered int) {
 }
 
 func TestAlteredLinesOfALogAreFound(t *testing.T) {
-	for _, line := range blockbattleLines(t, "protocol_logs") {
+	for _, line := range lines(t, "blockbattle/protocol_logs") {
 		var rec struct {
 			Dialect, Game, Player string
 			Log                   [][2]string `json:"log"`
@@ -233,7 +134,7 @@ func TestAlteredLinesOfALogAreFound(t *testing.T) {
 			}
 			end := min(i+40, len(rec.Log)) // two turns later: the line is found where it stands
 			for kind, log := range map[string][][2]string{
-				"altered": slices.Concat(rec.Log[:i], [][2]string{{"host", altered(text).(string)}}, rec.Log[i+1:end]),
+				"altered": slices.Concat(rec.Log[:i], [][2]string{{"host", otherText("", text)}}, rec.Log[i+1:end]),
 				"missing": slices.Concat(rec.Log[:i], rec.Log[i+1:end]),
 				"twice":   slices.Concat(rec.Log[:i+1], rec.Log[i:end]),
 			} {
@@ -256,8 +157,8 @@ func TestAlteredLinesOfALogAreFound(t *testing.T) {
 }
 
 func TestBlockbattleMalformedRecordsAreRefused(t *testing.T) {
-	game := blockbattleLines(t, "port_games")[2]
-	single := blockbattleLines(t, "classic_rounds")[0]
+	game := lines(t, "blockbattle/port_games")[2]
+	single := lines(t, "blockbattle/classic_rounds")[0]
 	for name, text := range map[string]string{
 		"no JSON":         `{"rounds":`,
 		"no known kind":   `{"id":"c000"}`,
@@ -279,7 +180,7 @@ func TestBlockbattleMalformedRecordsAreRefused(t *testing.T) {
 		"other player":    `{"dialect":"classic","game":"g","player":"player0","log":[["host","action moves 1"]]}`,
 		"empty log":       `{"dialect":"classic","game":"g","player":"player1","log":[]}`,
 	} {
-		_, err := check(t, blockbattlelog.New(), []string{"", text})
+		_, err := check(t, blockbattlelog.New(), "", text)
 		require.ErrorContains(t, err, "file:2: ", name)
 	}
 }
@@ -300,11 +201,11 @@ func short(t testing.TB, line, list string, n int) []byte {
 }
 
 func FuzzBlockbattle(f *testing.F) {
-	f.Add(short(f, blockbattleLines(f, "classic_games")[3], "rounds", 1))
-	f.Add(short(f, blockbattleLines(f, "port_games")[2], "rounds", 1))
-	f.Add(short(f, blockbattleLines(f, "protocol_logs")[1], "log", 22))
-	f.Add(short(f, blockbattleLines(f, "protocol_logs")[5], "log", 22))
-	f.Add([]byte(blockbattleLines(f, "classic_rounds")[0]))
+	f.Add(short(f, lines(f, "blockbattle/classic_games")[3], "rounds", 1))
+	f.Add(short(f, lines(f, "blockbattle/port_games")[2], "rounds", 1))
+	f.Add(short(f, lines(f, "blockbattle/protocol_logs")[1], "log", 22))
+	f.Add(short(f, lines(f, "blockbattle/protocol_logs")[5], "log", 22))
+	f.Add([]byte(lines(f, "blockbattle/classic_rounds")[0]))
 	empty := strings.Repeat("0000000000;", 19)
 	f.Add([]byte(`{"round":30,"piece":"T",` +
 		`"in":[{"field":"` + empty + `2220222222","out":"drop"},` +

@@ -1,0 +1,251 @@
+package conform_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"blockyard/datasets/conform"
+	"blockyard/datasets/conform/blockbattlelog"
+	"blockyard/datasets/conform/blockinglog"
+	"blockyard/datasets/conform/dropbloxlog"
+	"blockyard/datasets/conform/tetrisduellog"
+	"blockyard/datasets/record/jsonl"
+
+	"github.com/stretchr/testify/require"
+)
+
+var checkers = map[string]func() *conform.Checker{
+	"blockbattle": blockbattlelog.New, "blocking": blockinglog.New, "dropblox": dropbloxlog.New, "tetrisduel": tetrisduellog.New,
+}
+
+// given are the given files of each game, and how many records of which kinds they have.
+var given = map[string]map[string]map[string]int{
+	"blockbattle": {
+		"classic_games": {"game": 10}, "classic_rounds": {"round": 178}, "port_games": {"game": 6}, "protocol_logs": {"log": 6},
+	},
+	"blocking": {"games": {"game": 6, "end": 6}, "firstmoves": {"opening": 29}, "orient": {"shape table": 1}},
+	"dropblox": {
+		"games": {"game": 14, "end": 14}, "cases": {"case": 108}, "generator": {"seed": 10, "draw list": 11},
+		"blocks": {"block": 110}, "history": {"folder": 1},
+	},
+	"tetrisduel": {"games": {"game": 7, "end": 7}, "movegen": {"list": 100}, "erase": {"clear": 100}},
+}
+
+// The files agree with the rules, whether they were indexed before or not.
+func TestGivenFilesConform(t *testing.T) {
+	for game, files := range given {
+		for _, indexed := range []bool{false, true} {
+			c := checkers[game]()
+			if indexed == (c.Index == nil) {
+				continue
+			}
+			for name := range files {
+				if indexed {
+					conform.Index(c, path(game+"/"+name), jsonl.MaxBytes)
+				}
+			}
+			for name, kinds := range files {
+				rep, err := conform.File(c, path(game+"/"+name), jsonl.MaxBytes)
+				require.NoError(t, err)
+				require.Zero(t, rep.Differ, rep.First)
+				require.Subset(t, rep.Kinds, kinds, name)
+				require.Contains(t, rep.String(), " values compared, 0 differ\n")
+			}
+		}
+	}
+}
+
+// firstGame returns the lines of the first game in a file of games, with a part in one of them.
+func firstGame(t testing.TB, game, part string) (out []string) {
+	t.Helper()
+	found := false
+	for _, line := range lines(t, game+"/games") {
+		out = append(out, line)
+		found = found || strings.Contains(line, part)
+		if strings.Contains(line, `"end"`) {
+			if found {
+				return out
+			}
+			out = nil
+		}
+	}
+	require.Fail(t, "no such game", part)
+	return nil
+}
+
+// Every value that a record documents is compared: altered, it is found. Those that are spared are inputs, or names.
+func TestEveryAlteredValueIsFound(t *testing.T) {
+	moves, generator := lines(t, "blocking/firstmoves"), lines(t, "dropblox/generator")
+	firstCase := strings.Replace(lines(t, "dropblox/cases")[0], `"id":0,`, "", 1) // its name, which nothing compares
+	const dropblox = "kind player mode tag trajectory cmds"
+	for _, c := range []struct {
+		game, spared string
+		text         []string
+		least        int
+	}{
+		{"blocking", "type bots", firstGame(t, "blocking", `"decided"`), 20},
+		{"blocking", "type bots", firstGame(t, "blocking", `"elimination"`), 20},
+		{"blocking", "", moves[:5], 10},
+		{"blocking", "", lines(t, "blocking/orient"), 200},
+		{"dropblox", dropblox, firstGame(t, "dropblox", ""), 40},
+		{"dropblox", dropblox + " next", []string{firstCase}, 2}, // in a case it is an input
+		{"dropblox", dropblox, lines(t, "dropblox/blocks")[60:61], 2},
+		{"dropblox", dropblox, []string{generator[3], generator[15]}, 2},
+		{"tetrisduel", "type p1 p2 blocks", firstGame(t, "tetrisduel", ""), 40},
+		{"tetrisduel", "type p1 p2 blocks", firstGame(t, "tetrisduel", `"bad"`), 40},
+		{"tetrisduel", "", lines(t, "tetrisduel/movegen"), 4},
+		{"tetrisduel", "", lines(t, "tetrisduel/erase"), 4},
+	} {
+		require.Greater(t, alterEach(t, checkers[c.game], c.spared, c.text), c.least, "%s: %.80s", c.game, c.text[0])
+	}
+}
+
+// A history is compared byte by byte, and so are the names of its files.
+func TestDropbloxAlteredHistoriesAreFound(t *testing.T) {
+	line := lines(t, "dropblox/history")[0]
+	for old, other := range map[string]string{
+		`"result":27`:           `"result":28`,
+		`"result_time":126`:     `"result_time":127`,
+		`"first_arg2":"299"`:    `"first_arg2":"299.0"`,
+		`"turns":127`:           `"turns":126`,
+		`"seed":-77`:            `"seed":78`,
+		`"state100"`:            `"state999"`,
+		`"move3"`:               `"move333"`,
+		`"ai_stdout":["`:        `"ai_stdout":["left\n`,
+		`\"state\": \"failed\"`: `\"state\": \"playing\"`,
+		`\"preview\": [`:        `\"preview\":[`,
+		`"files":{`:             `"files":{"extra":"",`,
+	} {
+		require.Contains(t, line, old)
+		rep, err := check(t, dropbloxlog.New(), strings.Replace(line, old, other, 1))
+		require.NoError(t, err)
+		require.NotZero(t, rep.Differ, other)
+		require.Equal(t, strings.Contains(other, "extra"), strings.Contains(rep.First, "number of files"))
+	}
+}
+
+func TestMalformedLinesAreErrors(t *testing.T) {
+	turn := `{"type":"turn","t":1,"p":1,"block":1`
+	for game, wants := range map[string]map[string]string{
+		"blocking": {
+			"{":                        "malformed record",
+			"[]":                       "malformed record",
+			"{}":                       `want a "type"`,
+			`{"type":5}`:               "malformed record: type",
+			`{"type":"lap"}`:           `want a "type"`,
+			`{"type":"turn","out":""}`: "malformed turn: no game has begun",
+			`{"type":"skip"}`:          "malformed skip: no game has begun",
+			`{"type":"game","players":5,"letters":"ABCD"}`:                   "5 players, want 2 to 4",
+			`{"type":"game","players":4,"letters":"ABCD"}`:                   "want A to D and 6 others",
+			`{"type":"game","players":4,"letters":"ABCDFEGHIJ"}`:             "alphabetical",
+			`{"type":"game","players":4,"letters":"ABCDFGHIJZ"}`:             "alphabetical",
+			`{"equivalent":[],"player":4,"code":"A001"}`:                     "player 4",
+			`{"equivalent":[],"code":"A009"}`:                                "no such shape",
+			`{"A":{},"X":{}}`:                                                `no letter "X"`,
+			`{"A":5}`:                                                        "malformed shape table",
+			firstGame(t, "blocking", "")[0] + "\n" + `{"type":"turn","p":0}`: `no "out"`,
+		},
+		"dropblox": {
+			"{}":                         `want a "kind"`,
+			`{"kind":"end"}`:             "malformed end: no game has begun",
+			`{"kind":"game","seed":"x"}`: "malformed game: dropblox: seed",
+			`{"kind":"game","seed":1,"start_score":-1}`:                                       "start_score -1",
+			`{"kind":"case","type":3}`:                                                        `no "type" or no "next"`,
+			`{"kind":"case","type":3,"next":12678}`:                                           "type 12678",
+			`{"kind":"case","type":3,"next":1,"stack":[[1]]}`:                                 "row 0 has 1 squares, want 12",
+			`{"kind":"case","type":3,"next":1,"stack":[[1,1,1,1,1,1,1,1,1,1,1,1]]}`:           "a full row",
+			`{"kind":"case","type":3,"next":1,"stack":[[0,1,1,1,1,1,1,1,1,1,1,70000]]}`:       "square 70000",
+			`{"kind":"case","type":3,"next":1,"stack":[` + strings.Repeat("[],", 40) + `[]]}`: "41 rows",
+			`{"kind":"rng","seed":"1","random":["a"]}`:                                        "malformed seed: random",
+			`{"kind":"blocks","seed":"1","trajectory":"up"}`:                                  `trajectory "up"`,
+			`{"kind":"history","seed":"1.5"}`:                                                 "malformed folder",
+			`{"offsets":[[0,0]],"type":-1}`:                                                   "type -1",
+			`{"offsets":[[0,0]],"type":1}`:                                                    `no "center"`,
+		},
+		"tetrisduel": {
+			`{"type":"game","blocks":[1,2]}`:                                   "2 blocks, want 560",
+			`{"valid":[],"block":8,"board":"` + strings.Repeat("0", 75) + `"}`: "block 8: want 1 to 7",
+			`{"valid":[],"block":1,"board":"00"}`:                              "a board of 2 digits",
+			`{"valid":[],"block":1,"board":"` + strings.Repeat("f", 75) + `"}`: "row 0: fff is wider",
+			`{"before":"` + strings.Repeat("x", 75) + `"}`:                     `row 0: "xxx", want 3 hex digits`,
+			`{"before":5}`:            "malformed clear",
+			turn + `}`:                `neither "act" nor "bad"`,
+			turn + `,"act":[1,2]}`:    "want [y, x, d]",
+			turn + `,"act":[15,2,0]}`: "want [y, x, d]",
+		},
+	} {
+		for text, want := range wants {
+			if strings.HasPrefix(text, turn) {
+				text = lines(t, game+"/games")[0] + "\n" + text
+			}
+			_, err := check(t, checkers[game](), text)
+			require.ErrorContains(t, err, want, text)
+			require.ErrorContains(t, err, []string{"file:1: ", "file:2: "}[strings.Count(text, "\n")])
+		}
+	}
+}
+
+// A game that does not follow the rules is followed as far as it goes.
+func TestGamesThatBreakOff(t *testing.T) {
+	text := map[string][]string{}
+	for game, part := range map[string]string{"blocking": `"decided"`, "dropblox": "", "tetrisduel": ""} {
+		text[game] = firstGame(t, game, part)
+	}
+	differs := func(game string, differ int, first string, text ...string) {
+		t.Helper()
+		rep, err := check(t, checkers[game](), text...)
+		require.NoError(t, err)
+		require.Equal(t, differ, rep.Differ, rep.First)
+		require.Contains(t, rep.First, first)
+	}
+	for game, text := range text {
+		differs(game, 1, "the next game begins before its end", slices.Concat(text[:2], text)...)
+	}
+	duel := text["tetrisduel"]
+	differs("tetrisduel", 1, "file:3: game 31, the next game", slices.Concat(duel[:2], duel)...)
+	illegal := strings.Replace(duel[1], `"act":[`, `"act":[0,5,0],"was":[`, 1)
+	differs("tetrisduel", 1, "game 31, half-turn 1, act is in the list", slices.Concat(duel[:1], []string{illegal}, duel[2:])...)
+
+	blocking := text["blocking"]
+	last := len(blocking) - 1
+	const goesOn = "the game goes on\n  recorded: true\n  replayed: false\n  answer: "
+	differs("blocking", 1, goesOn, slices.Concat(blocking[:last], blocking[1:2], blocking[1:2])...)
+	drop := text["dropblox"]
+	last = len(drop) - 1
+	differs("dropblox", 2, "", slices.Concat(drop[:last], drop[last-1:])...) // the number of the turn, and that there is none
+	for _, game := range []string{"blocking", "tetrisduel"} {
+		lines := text[game]
+		rep, err := check(t, checkers[game](), lines[0], lines[len(lines)-1])
+		require.NoError(t, err)
+		require.Contains(t, rep.First, "none: the game is not over")
+	}
+	left := slices.DeleteFunc(slices.Clone(blocking), func(line string) bool { return strings.Contains(line, `"skip"`) })
+	rep, err := check(t, blockinglog.New(), left...)
+	require.NoError(t, err)
+	require.Contains(t, rep.First, "passed over without a record")
+}
+
+// Any line, before a game and twice in it, does not make a checker panic.
+func FuzzGames(f *testing.F) {
+	heads := map[string]string{}
+	for _, game := range []string{"blocking", "dropblox", "tetrisduel"} {
+		heads[game] = lines(f, game+"/games")[0]
+		for name := range given[game] {
+			most := map[bool]int{true: 40, false: 1}[name == "games"]
+			for _, line := range lines(f, game+"/"+name)[:most] {
+				f.Add(game, line)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, game, line string) {
+		head, ok := heads[game]
+		if !ok {
+			return
+		}
+		c, tally := checkers[game](), &conform.Tally{}
+		for _, l := range []string{line, head, line, line} {
+			_, _ = c.Check(tally, []byte(l))
+		}
+	})
+}
