@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"blockyard/datasets/program"
 
@@ -89,4 +92,65 @@ func TestExportLeavesNothing(t *testing.T) {
 		}
 	}
 	call(t, 0, "export", "--parquet", out, "--allow-partial", cut)
+}
+
+// A file may be as long as --max-bytes says, uncompressed, for every command that reads files; the error names the place
+// and the flag.
+func TestMaxBytes(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	for _, command := range []string{
+		"check", "stat", "view", "conform blocking", "export --parquet " + out, "export --game blocking --parquet " + out,
+	} {
+		const why = sample + ":1: the file has more than 100 bytes uncompressed: raise --max-bytes"
+		refused(t, 1, map[string]string{command + " " + sample + " --max-bytes=100": why})
+	}
+	refused(t, 2, map[string]string{"check " + sample + " --max-bytes=0": "--max-bytes 0: want at least 1"})
+}
+
+// A cancelling input cancels its reader when it is read.
+type cancelling struct {
+	io.Reader
+	cancel func()
+}
+
+func (c cancelling) Read(b []byte) (int, error) {
+	c.cancel()
+	return c.Reader.Read(b)
+}
+
+// An export ends soon after its context and leaves nothing, whatever it reads: games that are left out without end, input
+// that never comes, and a short file.
+func TestExportHearsItsContext(t *testing.T) {
+	text := read(t, sample)
+	waiting, writer := io.Pipe()
+	defer writer.Close()
+	endless, games := io.Pipe()
+	defer endless.Close()
+	go func() {
+		for {
+			if _, err := io.WriteString(games, text); err != nil {
+				return
+			}
+		}
+	}()
+	for name, in := range map[string]io.Reader{"endless": endless, "waiting": waiting, "short": strings.NewReader(text)} {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		top := t.TempDir()
+		c := exportCmd{Parquet: filepath.Join(top, "out"), Game: "wintetris", Rows: 100, Quiet: true}
+		c.Files, c.MaxBytes = []string{"-"}, 1<<40
+		go func() {
+			ended <- c.Run(ctx, &program.Console{In: cancelling{in, cancel}, Out: io.Discard, Err: io.Discard})
+		}()
+		select {
+		case err := <-ended:
+			require.EqualError(t, err, "interrupted: nothing was written", name)
+			require.NotErrorIs(t, err, program.ErrFound)
+		case <-time.After(5 * time.Minute):
+			t.Fatal(name, ": the export goes on")
+		}
+		left, err := os.ReadDir(top)
+		require.NoError(t, err)
+		require.Empty(t, left)
+	}
 }

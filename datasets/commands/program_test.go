@@ -15,7 +15,6 @@ import (
 	"blockyard/datasets/record/jsonl"
 	"blockyard/env/games"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
 )
 
@@ -52,6 +51,18 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
+// records writes records to a new file.
+func records(t *testing.T, path string, all ...*record.Record) string {
+	t.Helper()
+	w, err := record.Create(path)
+	require.NoError(t, err)
+	for _, rec := range all {
+		require.NoError(t, w.Write(rec))
+	}
+	require.NoError(t, w.Close())
+	return path
+}
+
 // readSample reads the record of the sample.
 func readSample(t *testing.T) *record.Record {
 	t.Helper()
@@ -72,14 +83,9 @@ func TestRecordedGamesCheck(t *testing.T) {
 }
 
 func TestCheckReportsDifferences(t *testing.T) {
-	good := read(t, sample)
-	rec := readSample(t)
-	rec.Scores[0] += 100
-	var spoilt bytes.Buffer
-	w := record.NewWriter(&spoilt)
-	require.NoError(t, w.Write(rec))
-	require.NoError(t, w.Close())
-	file := write(t, "games.jsonl", good+spoilt.String()+good+spoilt.String())
+	good, spoilt := readSample(t), readSample(t)
+	spoilt.Scores[0] += 100
+	file := records(t, filepath.Join(t.TempDir(), "games.jsonl"), good, spoilt, good, spoilt)
 
 	out, errs := call(t, 1, "check", file)
 	require.Empty(t, errs)
@@ -89,7 +95,8 @@ func TestCheckReportsDifferences(t *testing.T) {
 	out, _ = call(t, 1, "check", "--all", file)
 	require.Contains(t, out, file+"#4: ")
 
-	half := write(t, "half.jsonl", good+good[:len(good)/2])
+	text := read(t, sample)
+	half := write(t, "half.jsonl", text+text[:len(text)/2])
 	out, errs = call(t, 1, "check", half, sample)
 	require.Contains(t, errs, half+":2: the file ends in the middle of a line")
 	require.Contains(t, out, sample+": 1 games, 0 differ\n", "the other files are still checked")
@@ -112,12 +119,13 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	require.Equal(t, 4, strings.Count(out, " values compared, 0 differ\n"))
 	require.Equal(t, 4, strings.Count(out, "\n"), "one line a file")
 
-	unzip, err := gzip.NewReader(strings.NewReader(read(t, given[2])))
+	in, err := jsonl.Open(given[2])
 	require.NoError(t, err)
-	var plain bytes.Buffer
-	_, err = plain.ReadFrom(unzip)
-	require.NoError(t, err)
-	lines := strings.SplitAfter(plain.String(), "\n")
+	defer in.Close()
+	var lines []string
+	for line := range in.All() {
+		lines = append(lines, string(line)+"\n")
+	}
 	lines[1] = strings.Replace(lines[1], `"gain":0`, `"gain":7`, 1)
 	file := write(t, "port.txt", strings.Join(lines, ""))
 	out, _ = call(t, 1, "conform", "blockbattle", file, given[0])

@@ -206,10 +206,7 @@ func TestForeignNames(t *testing.T) {
 		if strings.Contains(file, "\x00") || !utf8.ValidString(file) {
 			file = write(t, "x.jsonl", "")
 		}
-		w, err := record.Create(file)
-		require.NoError(t, err)
-		require.NoError(t, w.Write(rec))
-		require.NoError(t, w.Close())
+		records(t, file, rec)
 		broken := write(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
 		for _, command := range []string{"view", "stat", "check"} {
 			out, errs := call(t, 0, command, file)

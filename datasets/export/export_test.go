@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"blockyard/datasets/record"
@@ -57,10 +59,8 @@ func recorded(t testing.TB, g *env.Game, n int) (file []byte, recs []*record.Rec
 				}
 			}
 			rec.Add(s.Acting(), m)
-			if k%3 == 2 {
-				for range s.Acting().Len() {
-					rec.Values = append(rec.Values, float32(step))
-				}
+			for range s.Acting().Len() * (k % 3 / 2) { // in every third game
+				rec.Values = append(rec.Values, float32(step))
 			}
 			s.Step(m)
 		}
@@ -72,8 +72,19 @@ func recorded(t testing.TB, g *env.Game, n int) (file []byte, recs []*record.Rec
 	return out.Bytes(), recs
 }
 
+// A place is where a row is: its episode, step and seat.
+type place struct{ episode, step, seat int }
+
 // plainly is what shards should hold, got the slow way: each position kept whole.
-func plainly(t testing.TB, g *env.Game, episode int, rec *record.Record) map[string]shardRow {
+func plainly(g *env.Game, recs []*record.Record) map[place]shardRow {
+	out := map[place]shardRow{}
+	for episode, rec := range recs {
+		plainGame(g, episode, rec, out)
+	}
+	return out
+}
+
+func plainGame(g *env.Game, episode int, rec *record.Record, out map[place]shardRow) {
 	type moment struct {
 		step int
 		s    env.State
@@ -95,7 +106,6 @@ func plainly(t testing.TB, g *env.Game, episode int, rec *record.Record) map[str
 		}
 		s.Step(m)
 	}
-	out := map[string]shardRow{}
 	for seat, moments := range bySeat {
 		for k, at := range moments {
 			next, last := s, k == len(moments)-1
@@ -120,10 +130,9 @@ func plainly(t testing.TB, g *env.Game, episode int, rec *record.Record) map[str
 			if len(rec.Values) > 0 {
 				row.Value = &rec.Values[at.n]
 			}
-			out[fmt.Sprint(at.step, " ", seat)] = row
+			out[place{episode, at.step, seat}] = row
 		}
 	}
-	return out
 }
 
 func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
@@ -166,48 +175,42 @@ func TestShards(t *testing.T) {
 			names, err := filepath.Glob(filepath.Join(dir, "data", "*"))
 			require.NoError(t, err)
 			require.Greater(t, len(names), 1)
-			want := map[int64]map[string]shardRow{}
-			total := 0
-			for k, rec := range recs {
-				want[int64(k)] = plainly(t, g, k, rec)
-				total += len(rec.Choices)
-			}
-			groups := 0
+			want, groups := plainly(g, recs), 0
+			total := len(want)
 			for _, name := range names {
 				groups += groupsOf(t, name)
 				rows, err := parquet.ReadFile[shardRow](name)
 				require.NoError(t, err)
 				for _, row := range rows {
 					row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
-					key := fmt.Sprint(row.Step, " ", row.Seat)
-					require.Equal(t, want[row.Episode][key], row, "%s: game %d, step and seat %s", name, row.Episode, key)
-					delete(want[row.Episode], key)
+					at := place{int(row.Episode), int(row.Step), int(row.Seat)}
+					require.Equal(t, want[at], row, "%s: %v", name, at)
+					delete(want, at)
 				}
 			}
+			require.Empty(t, want)
 			require.Greater(t, groups, len(names))
 			require.EqualValues(t, total, w.Rows)
-			for k, left := range want {
-				require.Empty(t, left, "game %d", k)
-			}
 			var info struct{ Episodes, Rows int }
-			text, err := os.ReadFile(filepath.Join(dir, "meta", "info.json"))
-			require.NoError(t, err)
-			require.NoError(t, json.Unmarshal(text, &info))
+			readJSON(t, filepath.Join(dir, "meta", "info.json"), &info)
 			require.Equal(t, total, info.Rows)
 			require.Equal(t, 5, info.Episodes)
 		})
 	}
 }
 
-// groupsOf counts the row groups of a file, and holds that none ends in the middle of a game
-// that the next goes on with.
+func readJSON(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, into))
+}
+
+// groupsOf counts the row groups of a file.
 func groupsOf(t *testing.T, name string) int {
-	f, err := os.Open(name)
+	text, err := os.ReadFile(name)
 	require.NoError(t, err)
-	defer f.Close()
-	info, err := f.Stat()
-	require.NoError(t, err)
-	p, err := parquet.OpenFile(f, info.Size())
+	p, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
 	require.NoError(t, err)
 	about, ok := p.Lookup("blockyard")
 	require.True(t, ok)
@@ -247,9 +250,9 @@ func TestMinari(t *testing.T) {
 			}
 			require.EqualValues(t, seats, m.Episodes+m.Missing)
 			require.NotZero(t, m.Missing, "some choices were not made")
-			var steps int64
+			want, steps := plainly(g, recs), int64(0)
 			for k := range m.Episodes {
-				steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), g, recs)
+				steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), want)
 			}
 			require.Equal(t, m.Steps, steps)
 			left, err := filepath.Glob(filepath.Join(dir, "data", ".*"))
@@ -259,34 +262,29 @@ func TestMinari(t *testing.T) {
 	}
 }
 
-func checkEpisode(t *testing.T, dir string, g *env.Game, recs []*record.Record) int64 {
+func checkEpisode(t *testing.T, dir string, want map[place]shardRow) int64 {
 	var about struct {
 		Game, Seat int
 		Steps      int64 `json:"total_steps"`
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "metadata.json"))
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, &about))
+	readJSON(t, filepath.Join(dir, "metadata.json"), &about)
 	rows, err := parquet.ReadFile[minariRow](filepath.Join(dir, "part-0.parquet"))
 	require.NoError(t, err)
 	require.EqualValues(t, about.Steps+1, len(rows))
-	want := plainly(t, g, about.Game, recs[about.Game])
 	k := 0
 	for step := range 1000 {
-		w, ok := want[fmt.Sprint(step, " ", about.Seat)]
+		w, ok := want[place{about.Game, step, about.Seat}]
 		if !ok {
 			continue
 		}
 		r := rows[k]
 		k++
 		require.Equal(t, w.Obs, r.Observations.Planes)
-		require.Equal(t, w.Globals, r.Observations.Globals)
-		require.EqualValues(t, w.Action, r.Actions)
 		require.EqualValues(t, 1, r.Infos.Mask[r.Actions])
-		require.EqualValues(t, w.Reward, r.Rewards)
-		require.Equal(t, w.Score, r.Infos.Score)
-		require.Equal(t, w.Terminated, r.Terminations)
-		require.Equal(t, w.Truncated, r.Truncations)
+		got := shardRow{Globals: r.Observations.Globals, Action: uint16(r.Actions), Reward: float32(r.Rewards),
+			Score: r.Infos.Score, Terminated: r.Terminations, Truncated: r.Truncations}
+		require.Equal(t, shardRow{Globals: w.Globals, Action: w.Action, Reward: w.Reward,
+			Score: w.Score, Terminated: w.Terminated, Truncated: w.Truncated}, got)
 	}
 	require.Len(t, rows, k+1)
 	return about.Steps
@@ -326,5 +324,64 @@ func TestSpoiltRecords(t *testing.T) {
 		require.NoError(t, err)
 		require.Error(t, NewWalker(g, s).Next(context.Background(), r), name)
 		s.Discard()
+	}
+}
+
+// sftStranger is a row as a stranger to this package reads it.
+type sftStranger struct {
+	Prompt     string   `parquet:"prompt" json:"prompt"`
+	Completion string   `parquet:"completion" json:"completion"`
+	LegalMoves []string `parquet:"legal_moves,list" json:"legal_moves"`
+	Value      *float32 `parquet:"value,optional" json:"value"`
+	Episode    int64    `parquet:"episode" json:"episode"`
+	Step       int32    `parquet:"step" json:"step"`
+	Seat       int32    `parquet:"seat" json:"seat"`
+	Policy     string   `parquet:"policy_id" json:"policy_id"`
+}
+
+// Both files have every decision with an action: its position in words, its legal moves and the move.
+func TestSFT(t *testing.T) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			file, recs := recorded(t, g, 4)
+			dir := t.TempDir()
+			s, err := NewSFT(dir, g)
+			require.NoError(t, err)
+			walk(t, g, file, s)
+			require.NoError(t, s.Close(nil))
+			want := plainly(g, recs)
+			maps.DeleteFunc(want, func(_ place, row shardRow) bool { return row.Action == uint16(env.None) })
+			rows, err := parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet"))
+			require.NoError(t, err)
+			require.Len(t, rows, len(want))
+			text, err := os.ReadFile(filepath.Join(dir, "train.jsonl"))
+			require.NoError(t, err)
+			lines := strings.SplitAfter(string(text), "\n")
+			require.Len(t, lines, len(rows)+1, "and nothing behind the last")
+			for k, row := range rows {
+				var line sftStranger
+				require.NoError(t, json.Unmarshal([]byte(lines[k]), &line))
+				require.Equal(t, row, line)
+				w := want[place{int(row.Episode), int(row.Step), int(row.Seat)}]
+				a, err := g.Parse(row.Completion)
+				require.NoError(t, err)
+				require.EqualValues(t, w.Action, a)
+				require.Equal(t, w.Value, row.Value)
+				require.Equal(t, w.Policy, row.Policy)
+				require.Contains(t, row.LegalMoves, row.Completion)
+				mask := make([]byte, g.MaskLen())
+				for _, m := range row.LegalMoves {
+					a, err := g.Parse(m)
+					require.NoError(t, err)
+					mask[a/8] |= 1 << (a % 8)
+				}
+				require.Equal(t, w.Mask, mask)
+				require.Contains(t, row.Prompt, "It is your turn.")
+				require.Contains(t, row.Prompt, "Legal moves: "+row.LegalMoves[0])
+			}
+			card, err := os.ReadFile(filepath.Join(dir, "README.md"))
+			require.NoError(t, err)
+			require.Contains(t, string(card), "4 games, ")
+		})
 	}
 }

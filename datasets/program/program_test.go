@@ -55,21 +55,15 @@ func TestUnwrittenOutputFails(t *testing.T) {
 	require.Equal(t, Failed, (&Program{Name: "test", Version: "7.1", Commands: new(commands)}).Main())
 }
 
-func TestInterruptedCommandSaysSo(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	var errs bytes.Buffer
-	p := &Program{Name: "test", Commands: new(commands)}
-	require.Equal(t, Failed, p.Run(ctx, []string{"play", "go"}, &Console{Out: &errs, Err: &errs}))
-	require.Equal(t, "test: interrupted\n", errs.String())
-}
-
 // The exit status says whose fault it was; errors say where to look.
 func TestStatus(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
 	for line, want := range map[string]struct {
 		status int
 		says   string // on the standard error
 	}{
+		"play interrupted":            {Failed, "test: interrupted\n"},
 		"play go":                     {Done, ""},
 		"play go --seed -5":           {Done, ""},
 		"play --seed -5 go":           {Done, ""},
@@ -95,19 +89,17 @@ func TestStatus(t *testing.T) {
 		"play go --out=x --x=":        {Wrong, "unknown flag --x"},
 	} {
 		var out, errs bytes.Buffer
-		p := &Program{Name: "test", About: "Tests.", Commands: new(commands)}
-		status := p.Run(t.Context(), strings.Fields(line), &Console{In: strings.NewReader(""), Out: &out, Err: &errs})
+		ctx := t.Context()
+		if line == "play interrupted" {
+			ctx = interrupted
+		}
+		p := &Program{Name: "test", Version: "7.1", About: "Tests.", Commands: new(commands)}
+		status := p.Run(ctx, strings.Fields(line), &Console{In: strings.NewReader(""), Out: &out, Err: &errs})
 		require.Equal(t, want.status, status, "%s: %s", line, &errs)
 		if want.says == "" {
 			require.Empty(t, errs.String(), line)
 		}
 		require.Contains(t, errs.String(), want.says, line)
+		require.Equal(t, strings.Contains(line, "--version"), strings.HasPrefix(out.String(), "test 7.1 (commit "), line)
 	}
-}
-
-func TestVersionOfProgram(t *testing.T) {
-	var out bytes.Buffer
-	p := &Program{Name: "test", Version: "7.1", Commands: new(commands)}
-	require.Zero(t, p.Run(t.Context(), []string{"--version"}, &Console{Out: &out, Err: &out}))
-	require.Contains(t, out.String(), "test 7.1 (commit ")
 }

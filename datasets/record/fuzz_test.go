@@ -9,6 +9,7 @@ import (
 	"blockyard/datasets/record"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzReader reads any bytes as a file of records, checks the games in it, and holds that
@@ -40,16 +41,9 @@ func FuzzReader(f *testing.F) {
 			}
 			var out bytes.Buffer
 			w := record.NewWriter(&out)
-			if err := errors.Join(w.Write(rec), w.Close()); err != nil {
-				t.Fatalf("read but not written: %v", err)
-			}
-			again, err := record.NewReader("again", &out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := again.Read(); err != nil {
-				t.Fatalf("written but not read: %v", err)
-			}
+			require.NoError(t, errors.Join(w.Write(rec), w.Close()), "read but not written")
+			_, err := reader(t, out.Bytes()).Read()
+			require.NoError(t, err, "written but not read")
 		}
 		r, _ = record.NewReader("fuzz", bytes.NewReader(file))
 		for range 1000 {

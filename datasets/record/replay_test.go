@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"testing"
 
@@ -102,108 +103,73 @@ func TestStartAndStopped(t *testing.T) {
 	}
 }
 
-// endless is a game for one in which every choice scores and only the length ends it.
-type endless struct {
-	env.Rand
-	Left, Sum int64
-}
+// A long game is one of toy.Null, which does not end: its record is written in parts.
+var null = toy.Null(1)
 
-const endlessSteps = 500_000
+const longSteps = 250_000
 
-var endlessGame = &env.Game{
-	Name: "endless", Rules: 1, MinSeats: 1, MaxSeats: 1, Rows: 1, Actions: 2, MaxLegal: 2,
-	New:  func(int) env.State { return &endless{Left: endlessSteps} },
-	Text: func(a env.Action) string { return string('0' + rune(a)) },
-}
+func findNull(string, []string) (*env.Game, error) { return null, nil }
 
-func (e *endless) Reset(seed uint64) {
-	e.Restart(seed)
-	e.Left, e.Sum = endlessSteps, 0
-	e.End()
-}
-func (e *endless) Hide(env.Seats, uint64) {}
-func (e *endless) CopyFrom(src env.State) { *e = *src.(*endless) }
-func (e *endless) Check() error           { return nil }
-func (e *endless) SeatCount() int         { return 1 }
-func (e *endless) Acting() env.Seats {
-	if e.Left == 0 {
-		return 0
-	}
-	return 1
-}
-func (e *endless) Legal(_ int, dst []env.Action) []env.Action { return append(dst, 0, 1) }
-func (e *endless) Step(m env.Moves) {
-	e.Begin()
-	e.Left--
-	e.Sum += int64(m[0]) + int64(e.Draw(3))
-	e.End()
-}
-func (e *endless) Score(int) int                   { return int(e.Sum) }
-func (e *endless) Result(int) float32              { return 0 }
-func (e *endless) Observe(int, []uint8, []float32) {}
-func (e *endless) Show(*env.Frame)                 {}
-
-// writeEndless plays and writes a game of half a million choices.
-func writeEndless(t *testing.T, out io.Writer, draws bool) {
-	s := &endless{}
+// writeLong plays and writes a game of half a million choices, and then one without any.
+func writeLong(t *testing.T, out io.Writer, draws bool) {
+	s := null.New(2)
 	s.Reset(3)
-	long := record.New(endlessGame, 3, []string{"a"})
+	long, short := record.New(null, 3, []string{"a", "b"}), record.New(null, 0, []string{"a", "b"})
+	short.End(s)
 	long.Meta = map[string]string{"k": "v"}
 	if draws {
 		long.AddDraws(s)
 	}
-	for s.Acting() != 0 {
-		a := env.Alone(0, env.Action(s.Word>>63))
-		long.Add(s.Acting(), a)
-		s.Step(a)
+	var legal []env.Action
+	for range longSteps {
+		m := env.NoMoves
+		for seat := range 2 {
+			legal = s.Legal(seat, legal[:0])
+			m[seat] = legal[len(long.Choices)%7%len(legal)]
+		}
+		long.Add(s.Acting(), m)
+		s.Step(m)
 		if draws {
 			long.AddDraws(s)
 		} else {
-			long.Values = append(long.Values, 0.5)
+			long.Values = append(long.Values, 0.5, 0.5)
 		}
 	}
 	long.End(s)
-	short := record.New(endlessGame, 0, []string{"a"})
-	short.Scores, short.Results, short.Stopped = []int{0}, []float32{0}, true
 	w := record.NewWriter(out)
-	require.NoError(t, w.Write(long))
-	require.NoError(t, w.Write(short))
-	require.NoError(t, w.Close())
+	require.NoError(t, errors.Join(w.Write(long), w.Write(short), w.Close()))
+}
+
+func reader(t *testing.T, text []byte) *record.Reader {
+	t.Helper()
+	r, err := record.NewReader("long", bytes.NewReader(text))
+	require.NoError(t, err)
+	return r
 }
 
 func TestLongGameStreams(t *testing.T) {
-	find := func(string, []string) (*env.Game, error) { return endlessGame, nil }
 	for _, draws := range []bool{false, true} {
-		var file bytes.Buffer
-		writeEndless(t, &file, draws)
+		var file, again bytes.Buffer
+		writeLong(t, &file, draws)
 		require.Greater(t, bytes.Count(file.Bytes(), []byte("\n")), 4)
-
-		r, err := record.NewReader("long", bytes.NewReader(file.Bytes()))
+		r := reader(t, file.Bytes())
+		head, err := record.CheckNext(r, findNull)
 		require.NoError(t, err)
-		head, err := record.CheckNext(r, find)
+		require.True(t, head.Stopped)
+		require.Less(t, len(head.Choices), longSteps, "the game was held in memory")
+		_, err = record.CheckNext(r, findNull)
 		require.NoError(t, err)
-		require.Positive(t, head.Scores[0])
-		require.Less(t, len(head.Choices), endlessSteps/2, "the game was held in memory")
-		_, err = record.CheckNext(r, find)
-		require.NoError(t, err)
-		_, err = record.CheckNext(r, find)
+		_, err = record.CheckNext(r, findNull)
 		require.ErrorIs(t, err, io.EOF)
 
-		r, err = record.NewReader("long", bytes.NewReader(file.Bytes()))
+		rec, err := reader(t, file.Bytes()).Read()
 		require.NoError(t, err)
-		rec, err := r.Read()
-		require.NoError(t, err)
-		require.Len(t, rec.Choices, endlessSteps)
+		require.Len(t, rec.Choices, 2*longSteps)
 		require.Equal(t, "v", rec.Meta["k"])
-		require.NoError(t, record.Check(endlessGame, rec))
-
-		var again bytes.Buffer
+		require.NoError(t, record.Check(null, rec))
 		w := record.NewWriter(&again)
-		require.NoError(t, w.Write(rec))
-		require.NoError(t, w.Close())
-		r, err = record.NewReader("again", &again)
-		require.NoError(t, err)
-		twin, err := r.Read()
+		require.NoError(t, errors.Join(w.Write(rec), w.Close()))
+		twin, err := reader(t, again.Bytes()).Read()
 		require.NoError(t, err)
 		require.Equal(t, rec, twin)
 	}
@@ -211,9 +177,8 @@ func TestLongGameStreams(t *testing.T) {
 
 func TestLongGameBroken(t *testing.T) {
 	var file bytes.Buffer
-	writeEndless(t, &file, false)
+	writeLong(t, &file, false)
 	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
-	find := func(string, []string) (*env.Game, error) { return endlessGame, nil }
 	for name, c := range map[string]struct {
 		text [][]byte
 		want error
@@ -221,25 +186,19 @@ func TestLongGameBroken(t *testing.T) {
 		"a part is missing":       {append([][]byte{lines[0]}, lines[2:]...), record.ErrInvalid},
 		"the head is missing":     {lines[1:], record.ErrInvalid},
 		"the end is missing":      {lines[:3], record.ErrPartial},
-		"a part is cut":           {append([][]byte{lines[0]}, lines[1][:100]), record.ErrPartial},
-		"another game in between": {append([][]byte{lines[0]}, lines[len(lines)-2]), record.ErrInvalid},
+		"a part is cut":           {[][]byte{lines[0], lines[1][:100]}, record.ErrPartial},
+		"another game in between": {[][]byte{lines[0], lines[len(lines)-2]}, record.ErrInvalid},
 	} {
 		text := bytes.Join(c.text, nil)
-		r, err := record.NewReader("long", bytes.NewReader(text))
-		require.NoError(t, err)
-		_, err = r.Read()
+		_, err := reader(t, text).Read()
 		require.ErrorIs(t, err, c.want, name)
-		r, err = record.NewReader("long", bytes.NewReader(text))
-		require.NoError(t, err)
-		_, err = record.CheckNext(r, find)
+		_, err = record.CheckNext(reader(t, text), findNull)
 		require.ErrorIs(t, err, c.want, name)
 	}
 	// A wrong score at the end of a long game is found, and the file read on after it.
-	last := bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1)
-	r, err := record.NewReader("long", bytes.NewReader(last))
-	require.NoError(t, err)
-	_, err = record.CheckNext(r, find)
+	r := reader(t, bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1))
+	_, err := record.CheckNext(r, findNull)
 	require.ErrorIs(t, err, record.ErrDiffers)
-	_, err = record.CheckNext(r, find)
+	_, err = record.CheckNext(r, findNull)
 	require.NoError(t, err)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -104,36 +105,51 @@ func TestHistoryGrows(t *testing.T) {
 	require.Equal(t, []int{27}, c.list("").Games[0].Scores)
 }
 
-// The block is where the commands lead it, illegal ones passed over, its ghost below.
-func TestCommands(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "h")
-	write(t, dir, 1<<30)
+// A game of Dropblox, as a history or a record, is shown as the commands that lead to its resting places, illegal ones
+// passed over. The last frame of a turn has the ghost where the next position has the squares, unless rows vanish.
+func TestDropbloxFrames(t *testing.T) {
+	dir, _ := samples(t)
 	c := serve(t, dir)
-	n := c.game("h").Replay.Frames
-	var before Frame
-	for from := 0; from < n; from += chunkSize {
-		for _, f := range c.frames("h", from, chunkSize).Frames {
-			require.Equal(t, 12*24, len(f.Boards[0].Cells))
+	loose := regexp.MustCompile("[^x]")
+	settled := func(f Frame) string { return loose.ReplaceAllString(f.Boards[0].Cells, ".") }
+	var all []Frame
+	for _, id := range []string{"history/0_1360540800", "dropblox.jsonl:1"} {
+		turns := 0
+		all = c.all(id)
+		for n, f := range all {
+			require.Len(t, f.Boards[0].Cells, 12*24)
 			require.Len(t, f.Trays[0].Pieces, 5)
 			require.Equal(t, fmt.Sprintf("Turn %d", f.Turn), f.Label)
-			if f.Turn == before.Turn && f.Made > 0 {
-				require.Equal(t, before.Made+1, f.Made)
-				was := strings.ReplaceAll(strings.Map(settledOnly, before.Boards[0].Cells), "b", ".")
-				require.Equal(t, was, strings.Map(settledOnly, f.Boards[0].Cells))
-			} else if f.Made != 0 || f.Turn != 0 {
-				require.Equal(t, before.Of, before.Made, "all commands of turn %d were seen", before.Turn)
-				require.Equal(t, before.Turn+1, f.Turn)
+			if n == 0 {
+				continue
 			}
-			before = f
+			before := all[n-1]
+			if f.Turn == before.Turn {
+				require.Equal(t, before.Made+1, f.Made)
+				require.Equal(t, settled(before), settled(f))
+				continue
+			}
+			require.Equal(t, before.Of, before.Made, "all commands of turn %d were seen", before.Turn)
+			require.Equal(t, before.Turn+1, f.Turn)
+			if f.Seats[0].Score != before.Seats[0].Score {
+				continue
+			}
+			turns++
+			for k, cell := range before.Boards[0].Cells {
+				if strings.ContainsRune("xabcdefghij", cell) {
+					require.Contains(t, "xABCDEFGHIJ", string(f.Boards[0].Cells[k]), "frame %d, cell %d", n, k)
+				}
+			}
 		}
+		require.Greater(t, turns, 10)
 	}
-}
-
-func settledOnly(r rune) rune {
-	if r == 'x' {
-		return r
-	}
-	return '.'
+	rec, end := firstOf(t, "../games/dropblox.jsonl"), all[len(all)-1]
+	require.Equal(t, len(rec.Choices), end.Turn)
+	require.True(t, end.Red)
+	require.Equal(t, "The board is full · "+points(rec.Scores[0]), end.Over)
+	starts := c.game("dropblox.jsonl:1").Replay.Starts
+	require.Len(t, starts, len(rec.Choices)+1)
+	require.Equal(t, 7, all[starts[7]].Turn)
 }
 
 // A move file half written is waited for; one that stays so is complained of.

@@ -1,7 +1,9 @@
 package viewer
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,7 +14,34 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/web/webtest"
 )
+
+// A tab is a page of the browser that shows a Server's page.
+type tab struct{ *webtest.Tab }
+
+// browse opens a browser on a server of its own that shows paths.
+func browse(t *testing.T, paths ...string) *tab {
+	l, err := NewLibrary(paths)
+	require.NoError(t, err)
+	return browseAt(t, NewServer(l, nil))
+}
+
+// browseAt opens a browser on a server.
+func browseAt(t *testing.T, handler http.Handler) *tab { return &tab{webtest.Open(t, handler)} }
+
+// on makes what fails fail t.
+func (b *tab) on(t *testing.T) *tab {
+	b.T = t
+	return b
+}
+
+// counter waits until the page shows turn n of last, given without its thousands' commas.
+func (b *tab) counter(text string) {
+	b.Helper()
+	b.Await("document.querySelector('#counter').textContent.replaceAll(',', '') === 'Turn " + text + "'")
+}
 
 // painted is true when the first board shows cells of several colours.
 const painted = `(() => { const c = document.querySelector(".frame canvas"); if (!c || !c.width) return false;
@@ -164,15 +193,9 @@ func (b *tab) commands() {
 	b.Await("document.querySelector('#caption .now') && document.querySelector('#counter').textContent.startsWith('Turn 9 ')")
 	b.Press(kb.Home)
 	var moves []string
-	require.NoError(b, jsonOf(historyTexts(b.T)["move0"], &moves))
-	want := "Turn 0, moves: ["
-	for k, m := range moves {
-		if k > 0 {
-			want += ", "
-		}
-		want += m
-	}
-	b.Await(fmt.Sprintf("document.querySelector('#caption').textContent === %q", want+"]"))
+	require.NoError(b, json.Unmarshal([]byte(historyTexts(b.T)["move0"]), &moves))
+	want := "Turn 0, moves: [" + strings.Join(moves, ", ") + "]"
+	b.Await(fmt.Sprintf("document.querySelector('#caption').textContent === %q", want))
 	require.Equal(b, "5", b.Text("document.querySelectorAll('.beside .column canvas').length"), "five blocks to come")
 	b.Press(kb.End)
 	b.Await("document.querySelector('.tint').innerText.startsWith('The board is full\\n27 points')")

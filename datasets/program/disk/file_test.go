@@ -1,11 +1,16 @@
 package disk
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,35 +26,38 @@ func TestWrite(t *testing.T) {
 		return failure
 	})
 	require.ErrorIs(t, err, failure)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "one", string(text))
+	holds(t, path, "one")
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	list, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, list, 1, "nothing is left behind")
+	require.Equal(t, []string{"file"}, names(t, dir), "nothing is left behind")
 	require.NoError(t, Publish(path, 0o644, []byte("three")))
-	text, err = os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, "three", string(text))
-	require.Error(t, WriteText(filepath.Join(dir, "no", "folder"), 0o600, ""))
-}
+	holds(t, path, "three")
 
-// TestMissingFolder is named, and not a file that nobody knows.
-func TestMissingFolder(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "none", "x.json")
-	err := Publish(path, 0o644, nil)
+	path = filepath.Join(dir, "none", "x.json")
+	err = Publish(path, 0o644, nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.EqualError(t, err, "write "+path+": folder "+filepath.Dir(path)+": file does not exist")
+	_, err = Create(dir, 0o644)
+	require.EqualError(t, err, "write "+dir+": this is a folder, want the name of a file")
 }
 
-// TestFolderAsFile is refused before anything is written, not when it is to be renamed.
-func TestFolderAsFile(t *testing.T) {
-	dir := t.TempDir()
-	_, err := Create(dir, 0o644)
-	require.EqualError(t, err, "write "+dir+": this is a folder, want the name of a file")
+func holds(t *testing.T, path, want string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, want, string(text))
+}
+
+// names returns the names of the files in a folder.
+func names(t *testing.T, dir string) (all []string) {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range list {
+		all = append(all, e.Name())
+	}
+	return all
 }
 
 // What a process that was killed has left in a folder goes with the next file; files that are being written, and others,
@@ -67,11 +75,120 @@ func TestSweep(t *testing.T) {
 	require.FileExists(t, first.Name())
 	require.NoError(t, first.Commit())
 	require.NoError(t, second.Commit())
-	list, err := os.ReadDir(dir)
+	require.Equal(t, []string{".file.1", ".file.1x.tmp", ".file.tmp", "file", "file.1.tmp"}, names(t, dir))
+}
+
+// lines opens a journal, returns its lines and closes it after appending.
+func lines(t *testing.T, path string, appended ...any) (all []string) {
+	t.Helper()
+	j, err := OpenJournal(path, func(n int, line []byte) error {
+		require.Equal(t, len(all), n)
+		all = append(all, string(line))
+		return nil
+	})
 	require.NoError(t, err)
-	var left []string
-	for _, e := range list {
-		left = append(left, e.Name())
+	require.Equal(t, len(all), j.lines)
+	for _, v := range appended {
+		require.NoError(t, j.Append(v))
 	}
-	require.Equal(t, []string{".file.1", ".file.1x.tmp", ".file.tmp", "file", "file.1.tmp"}, left)
+	require.Equal(t, len(all)+len(appended), j.lines)
+	require.NoError(t, j.Close())
+	return all
+}
+
+// Whatever byte the file is cut off at, the whole lines are read and the journal goes on behind them.
+func TestJournalAfterAKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	require.Empty(t, lines(t, path, map[string]int{"a": 1}, "two", 3))
+	require.Equal(t, []string{`{"a":1}`, `"two"`, `3`}, lines(t, path))
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for n := range len(whole) + 1 {
+		require.NoError(t, os.WriteFile(path, whole[:n], 0o644))
+		want := bytes.Count(whole[:n], []byte("\n"))
+		require.Len(t, lines(t, path, "next"), want)
+		require.Equal(t, `"next"`, lines(t, path)[want])
+	}
+}
+
+func TestJournalRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal.jsonl")
+	lines(t, path, 1, 2)
+	_, err := OpenJournal(path, func(n int, _ []byte) error {
+		if n == 1 {
+			return errors.New("not the second one")
+		}
+		return nil
+	})
+	require.EqualError(t, err, path+": line 2: not the second one")
+	j, err := OpenJournal(path, func(int, []byte) error { return nil })
+	require.NoError(t, err, "a journal that was refused is free again")
+	_, err = OpenJournal(path, func(int, []byte) error { return nil })
+	require.ErrorIs(t, err, ErrHeld)
+	require.ErrorContains(t, j.Append(strings.Repeat("x", maxLine)), "line 3: 1048578 bytes, want less than 1048576")
+	require.ErrorContains(t, j.Append(func() {}), "unsupported type")
+	require.NoError(t, j.Close())
+	require.NoError(t, os.WriteFile(path, append(bytes.Repeat([]byte("x"), maxLine), '\n'), 0o644))
+	_, err = OpenJournal(path, func(int, []byte) error { return nil })
+	require.ErrorContains(t, err, "line 1: more than 1048576 bytes")
+	_, err = OpenJournal(filepath.Join(path, "no", "folder"), nil)
+	require.Error(t, err)
+}
+
+// Whatever is in the file, opening it reads whole lines only, and what is appended is the last line.
+func FuzzJournal(f *testing.F) {
+	f.Add([]byte("{}\n{}\n{"))
+	f.Add([]byte("\n\n"))
+	f.Add([]byte{0, '\n', 0xff})
+	f.Fuzz(func(t *testing.T, text []byte) {
+		path := filepath.Join(t.TempDir(), "journal.jsonl")
+		require.NoError(t, os.WriteFile(path, text, 0o644))
+		want, _ := json.Marshal(len(text))
+		before := lines(t, path, len(text))
+		require.Len(t, before, bytes.Count(text, []byte("\n")))
+		require.Equal(t, append(before, string(want)), lines(t, path))
+	})
+}
+
+func TestAcquire(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	release, err := Acquire(path)
+	require.NoError(t, err)
+	_, err = Acquire(path)
+	require.ErrorIs(t, err, ErrHeld)
+	require.ErrorContains(t, err, path)
+	require.NoError(t, release())
+	again, err := Acquire(path)
+	require.NoError(t, err)
+	require.NoError(t, again())
+	_, err = Acquire(filepath.Join(path, "no", "folder"))
+	require.Error(t, err)
+}
+
+// Many try for the lock, hold it and remove the file again and again: never two of them hold it.
+func TestOneHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	var all sync.WaitGroup
+	var holders, most, got atomic.Int32
+	for range 8 {
+		all.Go(func() {
+			for range 300 {
+				release, err := Acquire(path)
+				if err != nil {
+					continue
+				}
+				if n := holders.Add(1); n > most.Load() {
+					most.Store(n)
+				}
+				got.Add(1)
+				holders.Add(-1)
+				if release() != nil {
+					t.Error("a lock could not be released")
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.EqualValues(t, 1, most.Load())
+	require.Positive(t, got.Load())
 }

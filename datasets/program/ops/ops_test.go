@@ -3,6 +3,7 @@ package ops
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -86,7 +87,6 @@ func TestMetrics(t *testing.T) {
 	for _, took := range []time.Duration{0, 1 << 12, 1<<12 + 1, time.Second, 1 << 34, 1<<34 + 1} {
 		count(took)
 	}
-	_, unseen := Durations("blockyard_test_other_seconds", "Others.")
 	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations)
 	require.NoError(t, err)
 	defer site.Close()
@@ -109,8 +109,8 @@ func TestMetrics(t *testing.T) {
 			require.EqualValues(t, n, h.Bucket[k].GetCumulativeCount(), k)
 			require.Equal(t, time.Duration(1<<(12+k)).Seconds(), h.Bucket[k].GetUpperBound())
 		}
-		require.Zero(t, testing.AllocsPerRun(100, func() { unseen(time.Second) }), "a step allocates nothing")
 	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { count(time.Second) }), "a step allocates nothing")
 }
 
 // Idle connections of strangers, more than a server keeps, do not silence the health checks.
@@ -146,8 +146,6 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 		_, err := (&Flags{HTTP: bad}).Start(quiet)
 		require.ErrorContains(t, err, "--http "+bad)
 	}
-	_, err := (&Flags{HTTP: ":9090"}).Start(quiet)
-	require.ErrorContains(t, err, "want HOST:PORT, such as 127.0.0.1:9090")
 	for address, warns := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true} {
 		var out bytes.Buffer
 		f := Flags{HTTP: address}
@@ -159,10 +157,8 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 }
 
 func TestNameIsTakenTwice(t *testing.T) {
-	c := func() Collector {
-		return Info("blockyard_test_files", "Files.", nil)
-	}
-	_, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, c(), c())
+	files := func() Collector { return Info("blockyard_test_files", "Files.", nil) }
+	_, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, files(), files())
 	require.ErrorContains(t, err, "duplicate")
 }
 
@@ -187,8 +183,7 @@ func TestLogger(t *testing.T) {
 		Games      int
 	}
 	require.NoError(t, json.Unmarshal([]byte(log("--log-format", "json")), &line))
-	require.Equal(t, "WARN large 3", strings.Join([]string{line.Level, line.Msg, "3"}, " "))
-	require.Equal(t, 3, line.Games)
+	require.Equal(t, "WARN large 3", fmt.Sprint(line.Level, " ", line.Msg, " ", line.Games))
 	for _, args := range [][]string{{"--log-format", "xml"}, {"--log-level", "loud"}} {
 		_, err := parser.Parse(args)
 		require.ErrorContains(t, err, "must be one of", args)
@@ -213,10 +208,7 @@ blockyard_d_steps_total 1
 # TYPE other_steps_total counter
 other_steps_total 1
 `)
-	problems := page.Problems()
-	require.Len(t, problems, 4)
-	require.Contains(t, problems[0], "blockyard_a_steps_total: want a help text")
-	require.Contains(t, problems[1], "blockyard_b_total: want a unit at the end")
-	require.Contains(t, problems[2], "blockyard_c_steps: want _total")
-	require.Contains(t, problems[3], "other_steps_total: want a name that begins with blockyard_")
+	require.Regexp(t, `^blockyard_a_steps_total: want a help text.*\nblockyard_b_total: want a unit at the end.*\n`+
+		`blockyard_c_steps: want _total.*\nother_steps_total: want a name that begins with blockyard_$`,
+		strings.Join(page.Problems(), "\n"))
 }

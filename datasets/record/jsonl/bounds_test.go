@@ -37,6 +37,7 @@ func TestEndlessFiles(t *testing.T) {
 		"\n":   "f:1048577: more than 1048576 bytes of blank lines: remove them",
 		" \n":  "f:524289: more than 1048576 bytes of blank lines: remove them",
 		" ":    "f:1: the line is too long: want at most 16777216 bytes",
+		"x":    "f:1: the line is too long: want at most 16777216 bytes",
 		"{}\n": "f:10923: the file has more than 32768 bytes uncompressed: raise --max-bytes",
 	} {
 		r, err := jsonl.New("f", endless(t, c))

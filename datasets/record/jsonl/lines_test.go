@@ -58,11 +58,6 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 	}
 }
 
-func TestTooLong(t *testing.T) {
-	_, _, err := read(t, zip("ok\n"+strings.Repeat("x", jsonl.MaxLine+1)))
-	require.EqualError(t, err, "f:2: the line is too long: want at most 16777216 bytes")
-}
-
 func TestCompressedDataEndsEarly(t *testing.T) {
 	packed := zip(strings.Repeat("some line\n", 1000))
 	for n := 2; n < len(packed); n++ {

@@ -22,10 +22,14 @@ func play(g *env.Game, seats int, seed uint64, most int, draws bool) *record.Rec
 	s := g.New(seats)
 	s.Reset(seed)
 	rec := record.New(g, seed, slices.Repeat([]string{"random"}, seats))
-	if draws {
-		rec.AddDraws(s)
-	}
-	for n := 0; s.Acting() != 0 && n < most; n++ {
+	for n := 0; ; n++ {
+		if draws {
+			rec.AddDraws(s)
+		}
+		if s.Acting() == 0 || n == most {
+			rec.End(s)
+			return rec
+		}
 		m := env.NoMoves
 		for set := s.Acting(); set != 0; set = set.Rest() {
 			legal := s.Legal(set.First(), nil)
@@ -33,12 +37,7 @@ func play(g *env.Game, seats int, seed uint64, most int, draws bool) *record.Rec
 		}
 		rec.Add(s.Acting(), m)
 		s.Step(m)
-		if draws {
-			rec.AddDraws(s)
-		}
 	}
-	rec.End(s)
-	return rec
 }
 
 func text(s env.State) string {
