@@ -24,9 +24,7 @@ func TestExport(t *testing.T) {
 		out, errs := call(t, 0, "export", form, dir, sample, sample)
 		require.Contains(t, out, ": 2 games, 252 choices\n")
 		require.Empty(t, errs)
-		run, err := program.ReadRun(filepath.Join(dir, folder, program.RunFile))
-		require.NoError(t, err)
-		require.NotNil(t, run.Seconds)
+		require.NotNil(t, must(program.ReadRun(filepath.Join(dir, folder, program.RunFile))).Seconds)
 		refused(t, 1, map[string]string{"export " + form + " " + dir + " " + sample: "exists already"})
 	}
 }
@@ -51,15 +49,13 @@ func TestExportRemovesLeftovers(t *testing.T) {
 	for _, name := range []string{".out.part", ".out.part2", ".out.kept", ".outer.part", "out.part"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(at(name), "data"), 0o755))
 	}
-	release, err := disk.Acquire(at(".out.lock"))
-	require.NoError(t, err)
+	release := must(disk.Acquire(at(".out.lock")))
 	refused(t, 1, map[string]string{"export --parquet " + at("out") + " " + sample: "another export writes to"})
 	require.DirExists(t, at(".out.part"))
 	require.NoError(t, release())
 
 	call(t, 0, "export", "--parquet", at("out"), sample)
-	left, err := filepath.Glob(at("*"))
-	require.NoError(t, err)
+	left := must(filepath.Glob(at("*")))
 	require.ElementsMatch(t, []string{at("out"), at("out.part"), at(".out.part2"), at(".out.kept"), at(".outer.part")}, left)
 }
 
@@ -86,9 +82,7 @@ func TestExportLeavesNothing(t *testing.T) {
 	} {
 		for line, says := range lines {
 			refused(t, status, map[string]string{"export " + strings.ReplaceAll(line, "OUT", out): says})
-			left, err := os.ReadDir(top)
-			require.NoError(t, err)
-			require.Empty(t, left, line)
+			require.Empty(t, must(os.ReadDir(top)), line)
 		}
 	}
 	call(t, 0, "export", "--parquet", out, "--allow-partial", cut)
@@ -149,8 +143,6 @@ func TestExportHearsItsContext(t *testing.T) {
 		case <-time.After(5 * time.Minute):
 			t.Fatal(name, ": the export goes on")
 		}
-		left, err := os.ReadDir(top)
-		require.NoError(t, err)
-		require.Empty(t, left)
+		require.Empty(t, must(os.ReadDir(top)))
 	}
 }

@@ -18,6 +18,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 const sample = "../games/blockbattle.jsonl"
 
 // call runs a command line, which ends with a status, and returns its output and errors.
@@ -40,9 +48,7 @@ func refused(t *testing.T, status int, lines map[string]string) {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
+	return string(must(os.ReadFile(path)))
 }
 
 func write(t *testing.T, name, text string) string {
@@ -54,8 +60,7 @@ func write(t *testing.T, name, text string) string {
 // records writes records to a new file.
 func records(t *testing.T, path string, all ...*record.Record) string {
 	t.Helper()
-	w, err := record.Create(path)
-	require.NoError(t, err)
+	w := must(record.Create(path))
 	for _, rec := range all {
 		require.NoError(t, w.Write(rec))
 	}
@@ -119,8 +124,7 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	require.Equal(t, 4, strings.Count(out, " values compared, 0 differ\n"))
 	require.Equal(t, 4, strings.Count(out, "\n"), "one line a file")
 
-	in, err := jsonl.Open(given[2])
-	require.NoError(t, err)
+	in := must(jsonl.Open(given[2]))
 	defer in.Close()
 	var lines []string
 	for line := range in.All() {

@@ -27,11 +27,8 @@ import (
 // timelineOf replays a record.
 func timelineOf(t *testing.T, rec *record.Record) *playback.Timeline {
 	t.Helper()
-	g, err := games.Lookup(rec.Game)
-	require.NoError(t, err)
-	timeline, err := playback.Whole(t.Context(), g, rec)
-	require.NoError(t, err)
-	return timeline
+	g := must(games.Lookup(rec.Game))
+	return must(playback.Whole(t.Context(), g, rec))
 }
 
 func TestViewPrintsEveryPosition(t *testing.T) {
@@ -42,8 +39,7 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 	require.Contains(t, out, fmt.Sprintf("turn %d of %d", steps, steps))
 	require.Contains(t, out, fmt.Sprintf("score %d, result %+g", rec.Scores[0], rec.Results[0]))
 	require.NotContains(t, out, "\x1b")
-	g, err := games.Lookup(rec.Game)
-	require.NoError(t, err)
+	g := must(games.Lookup(rec.Game))
 	require.Contains(t, out, "plays "+g.Text(rec.Choices[0])+"\n")
 
 	tail, _ := call(t, 0, "view", "--from", fmt.Sprint(steps), sample)
@@ -130,8 +126,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 // played writes a history folder of three states.
 func played(t *testing.T, path string) {
 	t.Helper()
-	zip, err := gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz")))
-	require.NoError(t, err)
+	zip := must(gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz"))))
 	var texts map[string]string
 	require.NoError(t, json.NewDecoder(zip).Decode(&texts))
 	require.NoError(t, os.MkdirAll(path, 0o755))

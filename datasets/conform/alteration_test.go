@@ -15,6 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // path is where a given file of a game is: "blocking/games".
 func path(name string) string {
 	found, _ := filepath.Glob("../testdata/" + name + ".json*.gz")
@@ -24,8 +32,7 @@ func path(name string) string {
 // lines returns the lines of a given file.
 func lines(t testing.TB, name string) (out []string) {
 	t.Helper()
-	in, err := jsonl.Open(path(name))
-	require.NoError(t, err)
+	in := must(jsonl.Open(path(name)))
 	defer in.Close()
 	for line, err := range in.All() {
 		require.NoError(t, err)
@@ -37,9 +44,7 @@ func lines(t testing.TB, name string) (out []string) {
 // check lets c read the lines as a file named "file".
 func check(t testing.TB, c *conform.Checker, text ...string) (*conform.Report, error) {
 	t.Helper()
-	in, err := jsonl.New("file", strings.NewReader(strings.Join(text, "\n")+"\n"))
-	require.NoError(t, err)
-	return conform.Read(c, in)
+	return conform.Read(c, must(jsonl.New("file", strings.NewReader(strings.Join(text, "\n")+"\n"))))
 }
 
 // decode reads a record, numbers as they are written.

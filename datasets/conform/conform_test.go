@@ -46,8 +46,7 @@ func TestGivenFilesConform(t *testing.T) {
 				}
 			}
 			for name, kinds := range files {
-				rep, err := conform.File(c, path(game+"/"+name), jsonl.MaxBytes)
-				require.NoError(t, err)
+				rep := must(conform.File(c, path(game+"/"+name), jsonl.MaxBytes))
 				require.Zero(t, rep.Differ, rep.First)
 				require.Subset(t, rep.Kinds, kinds, name)
 				require.Contains(t, rep.String(), " values compared, 0 differ\n")
@@ -118,8 +117,7 @@ func TestDropbloxAlteredHistoriesAreFound(t *testing.T) {
 		`"files":{`:             `"files":{"extra":"",`,
 	} {
 		require.Contains(t, line, old)
-		rep, err := check(t, dropbloxlog.New(), strings.Replace(line, old, other, 1))
-		require.NoError(t, err)
+		rep := must(check(t, dropbloxlog.New(), strings.Replace(line, old, other, 1)))
 		require.NotZero(t, rep.Differ, other)
 		require.Equal(t, strings.Contains(other, "extra"), strings.Contains(rep.First, "number of files"))
 	}
@@ -127,7 +125,24 @@ func TestDropbloxAlteredHistoriesAreFound(t *testing.T) {
 
 func TestMalformedLinesAreErrors(t *testing.T) {
 	turn := `{"type":"turn","t":1,"p":1,"block":1`
+	game, single := lines(t, "blockbattle/port_games")[2], lines(t, "blockbattle/classic_rounds")[0]
+	port := func(player string) string {
+		return `{"rules":"port","rounds":[{"round":1,"piece":"I","next":"I","p":[` + player + `]}]}`
+	}
+	changed := func(record, old, new string) string { return strings.Replace(record, old, new, 1) }
 	for game, wants := range map[string]map[string]string{
+		"blockbattle": {
+			`{"rounds":`: "", `{"id":"c000"}`: "", `[1,2]`: "", `null`: "", `{"rounds":[],"rules":"port"}`: "",
+			changed(game, `"port"`, `"other"`): "", changed(game, `"pts":`, `"pts":"x`): "", changed(game, `"next":"`, `"next":"Q`): "",
+			port(`{},{},{}`): "", port(`{"holes":[[10]]},{}`): "", port(`{"holes":[[1,2,3]]},{}`): "",
+			changed(single, `"field":"0000000000;`, `"field":"`):            "",
+			changed(single, `"field":"0000000000;`, `"field":"0000000x00;`): "",
+			changed(single, `"solid":`, `"solid":1`):                        "", changed(single, `"pts":`, `"pts":-1`): "",
+			strings.Split(single, `"res":`)[0] + `"res":{"p":[{},{}]}}`:                             "", // nothing is given
+			`{"dialect":"x","game":"g","player":"player1","log":[["host","action moves 1"]]}`:       "",
+			`{"dialect":"classic","game":"g","player":"player0","log":[["host","action moves 1"]]}`: "",
+			`{"dialect":"classic","game":"g","player":"player1","log":[]}`:                          "",
+		},
 		"blocking": {
 			"{":                        "malformed record",
 			"[]":                       "malformed record",
@@ -194,8 +209,7 @@ func TestGamesThatBreakOff(t *testing.T) {
 	}
 	differs := func(game string, differ int, first string, text ...string) {
 		t.Helper()
-		rep, err := check(t, checkers[game](), text...)
-		require.NoError(t, err)
+		rep := must(check(t, checkers[game](), text...))
 		require.Equal(t, differ, rep.Differ, rep.First)
 		require.Contains(t, rep.First, first)
 	}
@@ -216,14 +230,11 @@ func TestGamesThatBreakOff(t *testing.T) {
 	differs("dropblox", 2, "", slices.Concat(drop[:last], drop[last-1:])...) // the number of the turn, and that there is none
 	for _, game := range []string{"blocking", "tetrisduel"} {
 		lines := text[game]
-		rep, err := check(t, checkers[game](), lines[0], lines[len(lines)-1])
-		require.NoError(t, err)
+		rep := must(check(t, checkers[game](), lines[0], lines[len(lines)-1]))
 		require.Contains(t, rep.First, "none: the game is not over")
 	}
 	left := slices.DeleteFunc(slices.Clone(blocking), func(line string) bool { return strings.Contains(line, `"skip"`) })
-	rep, err := check(t, blockinglog.New(), left...)
-	require.NoError(t, err)
-	require.Contains(t, rep.First, "passed over without a record")
+	require.Contains(t, must(check(t, blockinglog.New(), left...)).First, "passed over without a record")
 }
 
 // Any line, before a game and twice in it, does not make a checker panic.

@@ -21,6 +21,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // shardRow is a row as a stranger to this package reads it.
 type shardRow struct {
 	Episode    int64     `parquet:"episode"`
@@ -136,8 +144,7 @@ func plainGame(g *env.Game, episode int, rec *record.Record, out map[place]shard
 }
 
 func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
-	r, err := record.NewReader("games", bytes.NewReader(file))
-	require.NoError(t, err)
+	r := must(record.NewReader("games", bytes.NewReader(file)))
 	w := NewWalker(g, to)
 	_, w.Texts = to.(*SFT)
 	for {
@@ -167,20 +174,17 @@ func TestShards(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 5)
 			dir := t.TempDir()
-			s, err := NewShards(dir, g, 30)
-			require.NoError(t, err)
+			s := must(NewShards(dir, g, 30))
 			s.group = 10
 			w := walk(t, g, file, s)
 			require.NoError(t, s.Close([]Source{{File: "games", Games: w.Games}}))
-			names, err := filepath.Glob(filepath.Join(dir, "data", "*"))
-			require.NoError(t, err)
+			names := must(filepath.Glob(filepath.Join(dir, "data", "*")))
 			require.Greater(t, len(names), 1)
 			want, groups := plainly(g, recs), 0
 			total := len(want)
 			for _, name := range names {
 				groups += groupsOf(t, name)
-				rows, err := parquet.ReadFile[shardRow](name)
-				require.NoError(t, err)
+				rows := must(parquet.ReadFile[shardRow](name))
 				for _, row := range rows {
 					row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
 					at := place{int(row.Episode), int(row.Step), int(row.Seat)}
@@ -201,17 +205,13 @@ func TestShards(t *testing.T) {
 
 func readJSON(t *testing.T, path string, into any) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, into))
+	require.NoError(t, json.Unmarshal(must(os.ReadFile(path)), into))
 }
 
 // groupsOf counts the row groups of a file.
 func groupsOf(t *testing.T, name string) int {
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
-	p, err := parquet.OpenFile(bytes.NewReader(text), int64(len(text)))
-	require.NoError(t, err)
+	text := must(os.ReadFile(name))
+	p := must(parquet.OpenFile(bytes.NewReader(text), int64(len(text))))
 	about, ok := p.Lookup("blockyard")
 	require.True(t, ok)
 	require.True(t, json.Valid([]byte(about)))
@@ -240,8 +240,7 @@ func TestMinari(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 4)
 			dir := t.TempDir()
-			m, err := NewMinari(dir, "blockyard/test-v0", g)
-			require.NoError(t, err)
+			m := must(NewMinari(dir, "blockyard/test-v0", g))
 			walk(t, g, file, m)
 			require.NoError(t, m.Close(nil))
 			seats := 0
@@ -255,9 +254,7 @@ func TestMinari(t *testing.T) {
 				steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), want)
 			}
 			require.Equal(t, m.Steps, steps)
-			left, err := filepath.Glob(filepath.Join(dir, "data", ".*"))
-			require.NoError(t, err)
-			require.Empty(t, left)
+			require.Empty(t, must(filepath.Glob(filepath.Join(dir, "data", ".*"))))
 		})
 	}
 }
@@ -268,8 +265,7 @@ func checkEpisode(t *testing.T, dir string, want map[place]shardRow) int64 {
 		Steps      int64 `json:"total_steps"`
 	}
 	readJSON(t, filepath.Join(dir, "metadata.json"), &about)
-	rows, err := parquet.ReadFile[minariRow](filepath.Join(dir, "part-0.parquet"))
-	require.NoError(t, err)
+	rows := must(parquet.ReadFile[minariRow](filepath.Join(dir, "part-0.parquet")))
 	require.EqualValues(t, about.Steps+1, len(rows))
 	k := 0
 	for step := range 1000 {
@@ -318,10 +314,8 @@ func TestSpoiltRecords(t *testing.T) {
 		w := record.NewWriter(&out)
 		require.NoError(t, w.Write(&rec))
 		require.NoError(t, w.Close())
-		r, err := record.NewReader("spoilt", &out)
-		require.NoError(t, err)
-		s, err := NewShards(t.TempDir(), g, 100)
-		require.NoError(t, err)
+		r := must(record.NewReader("spoilt", &out))
+		s := must(NewShards(t.TempDir(), g, 100))
 		require.Error(t, NewWalker(g, s).Next(context.Background(), r), name)
 		s.Discard()
 	}
@@ -345,43 +339,35 @@ func TestSFT(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 4)
 			dir := t.TempDir()
-			s, err := NewSFT(dir, g)
-			require.NoError(t, err)
+			s := must(NewSFT(dir, g))
 			walk(t, g, file, s)
 			require.NoError(t, s.Close(nil))
 			want := plainly(g, recs)
 			maps.DeleteFunc(want, func(_ place, row shardRow) bool { return row.Action == uint16(env.None) })
-			rows, err := parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet"))
-			require.NoError(t, err)
+			rows := must(parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet")))
 			require.Len(t, rows, len(want))
-			text, err := os.ReadFile(filepath.Join(dir, "train.jsonl"))
-			require.NoError(t, err)
-			lines := strings.SplitAfter(string(text), "\n")
+			lines := strings.SplitAfter(string(must(os.ReadFile(filepath.Join(dir, "train.jsonl")))), "\n")
 			require.Len(t, lines, len(rows)+1, "and nothing behind the last")
 			for k, row := range rows {
 				var line sftStranger
 				require.NoError(t, json.Unmarshal([]byte(lines[k]), &line))
 				require.Equal(t, row, line)
 				w := want[place{int(row.Episode), int(row.Step), int(row.Seat)}]
-				a, err := g.Parse(row.Completion)
-				require.NoError(t, err)
+				a := must(g.Parse(row.Completion))
 				require.EqualValues(t, w.Action, a)
 				require.Equal(t, w.Value, row.Value)
 				require.Equal(t, w.Policy, row.Policy)
 				require.Contains(t, row.LegalMoves, row.Completion)
 				mask := make([]byte, g.MaskLen())
 				for _, m := range row.LegalMoves {
-					a, err := g.Parse(m)
-					require.NoError(t, err)
+					a := must(g.Parse(m))
 					mask[a/8] |= 1 << (a % 8)
 				}
 				require.Equal(t, w.Mask, mask)
 				require.Contains(t, row.Prompt, "It is your turn.")
 				require.Contains(t, row.Prompt, "Legal moves: "+row.LegalMoves[0])
 			}
-			card, err := os.ReadFile(filepath.Join(dir, "README.md"))
-			require.NoError(t, err)
-			require.Contains(t, string(card), "4 games, ")
+			require.Contains(t, string(must(os.ReadFile(filepath.Join(dir, "README.md")))), "4 games, ")
 		})
 	}
 }

@@ -15,14 +15,11 @@ import (
 
 // screen opens a terminal of 80 columns. After it is closed, shown has what was written to it.
 func screen(t *testing.T) (screen *os.File, shown <-chan string) {
-	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
-	require.NoError(t, err)
+	keyboard := must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))
 	t.Cleanup(func() { keyboard.Close() })
-	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
-	require.NoError(t, err)
+	number := must(unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN))
 	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
-	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
-	require.NoError(t, err)
+	screen = must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))
 	require.NoError(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	all := make(chan string, 1)
 	go func() {

@@ -12,12 +12,22 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
+	"github.com/stretchr/testify/require"
+
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/blocking"
 	"blockyard/env/envtest/toy"
-
-	"github.com/stretchr/testify/require"
 )
+
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 var toys = []*env.Game{toy.Pick, toy.Turns}
 
@@ -60,8 +70,7 @@ func play(g *env.Game, seed uint64, draws bool) *record.Record {
 // readAll reads a file, whose end may be cut if partial is set.
 func readAll(t *testing.T, path string, partial bool) (out []*record.Record) {
 	t.Helper()
-	r, err := record.Open(path)
-	require.NoError(t, err)
+	r := must(record.Open(path))
 	defer r.Close()
 	r.AllowPartial = partial
 	for rec, err := range r.All() {
@@ -74,8 +83,7 @@ func readAll(t *testing.T, path string, partial bool) (out []*record.Record) {
 func TestWriteRead(t *testing.T) {
 	for _, name := range []string{"games.jsonl", "games.jsonl.gz"} {
 		path := filepath.Join(t.TempDir(), name)
-		w, err := record.Create(path)
-		require.NoError(t, err)
+		w := must(record.Create(path))
 		var want []*record.Record
 		for seed := range uint64(20) {
 			rec := play(toys[seed%2], seed<<60|seed, seed%3 == 0)
@@ -86,27 +94,20 @@ func TestWriteRead(t *testing.T) {
 			want = append(want, rec)
 			require.NoError(t, w.Write(rec))
 		}
-		_, err = os.Stat(path)
+		_, err := os.Stat(path)
 		require.ErrorIs(t, err, os.ErrNotExist, "the file takes its name when it is closed")
 		require.NoError(t, w.Close())
 		require.NoError(t, w.Close())
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		require.Equal(t, strings.HasSuffix(name, ".gz"), text[0] == 0x1f)
+		require.Equal(t, strings.HasSuffix(name, ".gz"), must(os.ReadFile(path))[0] == 0x1f)
 		require.Equal(t, want, readAll(t, path, false))
 		for _, rec := range want {
-			g, err := lookup(rec.Game, nil)
-			require.NoError(t, err)
-			require.NoError(t, record.Check(g, rec))
+			require.NoError(t, record.Check(must(lookup(rec.Game, nil)), rec))
 		}
-		discarded, err := record.Create(path + "2")
-		require.NoError(t, err)
+		discarded := must(record.Create(path + "2"))
 		require.NoError(t, discarded.Write(want[0]))
 		discarded.Discard()
 		require.NoError(t, discarded.Close())
-		left, err := os.ReadDir(filepath.Dir(path))
-		require.NoError(t, err)
-		require.Len(t, left, 1)
+		require.Len(t, must(os.ReadDir(filepath.Dir(path))), 1)
 	}
 }
 
@@ -117,12 +118,10 @@ func TestAppendAfterAnyCut(t *testing.T) {
 		path := filepath.Join(dir, name)
 		first, second := play(toy.Pick, 1, false), play(toy.Turns, 2, true)
 		for _, rec := range []*record.Record{first, second} {
-			w, err := record.Append(path)
-			require.NoError(t, err)
+			w := must(record.Append(path))
 			require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 		}
-		whole, err := os.ReadFile(path)
-		require.NoError(t, err)
+		whole := must(os.ReadFile(path))
 		require.Len(t, readAll(t, path, false), 2)
 		for n := 0; n <= len(whole); n += 7 {
 			cut := filepath.Join(dir, "cut"+name)
@@ -144,9 +143,8 @@ func TestPartialLine(t *testing.T) {
 	require.NoError(t, errors.Join(w.Write(rec), w.Write(rec), w.Close()))
 	for cut, want := range map[int]error{10: record.ErrPartial, 1: nil, 0: nil} {
 		r := reader(t, text.Bytes()[:text.Len()-cut])
+		must(r.Read())
 		_, err := r.Read()
-		require.NoError(t, err)
-		_, err = r.Read()
 		require.ErrorIs(t, err, want)
 		if want != nil {
 			require.ErrorContains(t, err, "long:2:")
@@ -159,8 +157,7 @@ func TestPartialLine(t *testing.T) {
 
 func TestWritersAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	w, err := record.Create(path)
-	require.NoError(t, err)
+	w := must(record.Create(path))
 	var wait sync.WaitGroup
 	for i := range uint64(8) {
 		wait.Go(func() {
@@ -205,4 +202,264 @@ func TestInvalidRecords(t *testing.T) {
 		require.ErrorIs(t, rec.Validate(), record.ErrInvalid, name)
 		require.ErrorIs(t, record.NewWriter(io.Discard).Write(rec), record.ErrInvalid, name)
 	}
+}
+
+func TestReplayYieldsEveryPosition(t *testing.T) {
+	for _, g := range toys {
+		rec := play(g, 7, false)
+		twin := g.New(rec.Seats)
+		twin.Reset(7)
+		rp := record.NewReplay(g, rec)
+		steps := 0
+		for s, m := range rp.All() {
+			require.Equal(t, twin, s)
+			if s.Acting() == 0 {
+				require.Equal(t, env.NoMoves, m)
+				break
+			}
+			twin.Step(m)
+			steps++
+		}
+		require.NoError(t, rp.Err())
+		require.Equal(t, len(rec.Choices), rp.Ply())
+		require.Equal(t, env.Seats(0), twin.Acting())
+		require.Positive(t, steps)
+	}
+}
+
+func TestCheckFindsWhatDiffers(t *testing.T) {
+	for name, spoil := range map[string]func(*record.Record){
+		"seed":         func(r *record.Record) { r.Seed ^= 1 },
+		"rules":        func(r *record.Record) { r.Rules++ },
+		"score":        func(r *record.Record) { r.Scores[1]++ },
+		"result":       func(r *record.Record) { r.Results[0] = 0.5 },
+		"illegal":      func(r *record.Record) { r.Choices[3] = 8888 },
+		"choice less":  func(r *record.Record) { r.Choices = r.Choices[:len(r.Choices)-2] },
+		"half a step":  func(r *record.Record) { r.Choices = r.Choices[:len(r.Choices)-1] },
+		"choice more":  func(r *record.Record) { r.Choices = append(r.Choices, env.None, env.None) },
+		"stopped":      func(r *record.Record) { r.Stopped = true },
+		"draws more":   func(r *record.Record) { r.Draws = append(r.Draws, []uint16{1}) },
+		"step's draws": func(r *record.Record) { r.Draws[1] = append(r.Draws[1], 1, 1, 1) },
+		"draw's range": func(r *record.Record) { r.Draws[0][0] = 60000 },
+		"game":         func(r *record.Record) { r.Game = "toy:turns" },
+		"seats":        func(r *record.Record) { r.Seats = 4 },
+		"start":        func(r *record.Record) { r.Start = []byte("nonsense") },
+	} {
+		rec := play(toy.Pick, 11, true)
+		if name == "seed" {
+			rec.Draws = nil
+		}
+		require.NoError(t, record.Check(toy.Pick, rec))
+		spoil(rec)
+		require.ErrorIs(t, record.Check(toy.Pick, rec), record.ErrDiffers, name)
+	}
+}
+
+// A game dealt elsewhere replays by its draws, whatever the seed.
+func TestDrawsReplayWithoutTheSeed(t *testing.T) {
+	for _, g := range toys {
+		rec := play(g, 5, true)
+		rec.Seed = 99
+		require.NoError(t, record.Check(g, rec))
+	}
+}
+
+func TestStartAndStopped(t *testing.T) {
+	for _, draws := range []bool{false, true} {
+		whole := play(toy.Turns, 21, draws)
+		s := toy.Turns.New(3)
+		rp := record.NewReplay(toy.Turns, whole)
+		for now := range rp.All() {
+			s.CopyFrom(now)
+			if rp.Ply() == 3 {
+				break
+			}
+		}
+		start := must(env.Encode(nil, s))
+		rest := *whole
+		rest.Start, rest.Choices, rest.Seed = start, whole.Choices[3:], 0
+		if draws {
+			rest.Draws = append([][]uint16{{}}, whole.Draws[4:]...)
+		}
+		require.NoError(t, record.Check(toy.Turns, &rest))
+
+		early := *whole
+		early.Choices, early.Draws = whole.Choices[:3], whole.Draws[:min(4, len(whole.Draws))]
+		early.End(s)
+		require.True(t, early.Stopped)
+		require.NoError(t, record.Check(toy.Turns, &early))
+		early.Stopped = false
+		require.ErrorIs(t, record.Check(toy.Turns, &early), record.ErrDiffers)
+	}
+}
+
+// A long game is one of toy.Null, which does not end: its record is written in parts.
+var null = toy.Null(1)
+
+const longSteps = 250_000
+
+func findNull(string, []string) (*env.Game, error) { return null, nil }
+
+// writeLong plays and writes a game of half a million choices, and then one without any.
+func writeLong(t *testing.T, out io.Writer, draws bool) {
+	s := null.New(2)
+	s.Reset(3)
+	long, short := record.New(null, 3, []string{"a", "b"}), record.New(null, 0, []string{"a", "b"})
+	short.End(s)
+	long.Meta = map[string]string{"k": "v"}
+	if draws {
+		long.AddDraws(s)
+	}
+	var legal []env.Action
+	for range longSteps {
+		m := env.NoMoves
+		for seat := range 2 {
+			legal = s.Legal(seat, legal[:0])
+			m[seat] = legal[len(long.Choices)%7%len(legal)]
+		}
+		long.Add(s.Acting(), m)
+		s.Step(m)
+		if draws {
+			long.AddDraws(s)
+		} else {
+			long.Values = append(long.Values, 0.5, 0.5)
+		}
+	}
+	long.End(s)
+	w := record.NewWriter(out)
+	require.NoError(t, errors.Join(w.Write(long), w.Write(short), w.Close()))
+}
+
+func reader(t *testing.T, text []byte) *record.Reader {
+	t.Helper()
+	return must(record.NewReader("long", bytes.NewReader(text)))
+}
+
+func TestLongGameStreams(t *testing.T) {
+	for _, draws := range []bool{false, true} {
+		var file, again bytes.Buffer
+		writeLong(t, &file, draws)
+		require.Greater(t, bytes.Count(file.Bytes(), []byte("\n")), 4)
+		r := reader(t, file.Bytes())
+		head := must(record.CheckNext(r, findNull))
+		require.True(t, head.Stopped)
+		require.Less(t, len(head.Choices), longSteps, "the game was held in memory")
+		must(record.CheckNext(r, findNull))
+		_, err := record.CheckNext(r, findNull)
+		require.ErrorIs(t, err, io.EOF)
+
+		rec := must(reader(t, file.Bytes()).Read())
+		require.Len(t, rec.Choices, 2*longSteps)
+		require.Equal(t, "v", rec.Meta["k"])
+		require.NoError(t, record.Check(null, rec))
+		w := record.NewWriter(&again)
+		require.NoError(t, errors.Join(w.Write(rec), w.Close()))
+		require.Equal(t, rec, must(reader(t, again.Bytes()).Read()))
+	}
+}
+
+func TestLongGameBroken(t *testing.T) {
+	var file bytes.Buffer
+	writeLong(t, &file, false)
+	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
+	for name, c := range map[string]struct {
+		text [][]byte
+		want error
+	}{
+		"a part is missing":       {append([][]byte{lines[0]}, lines[2:]...), record.ErrInvalid},
+		"the head is missing":     {lines[1:], record.ErrInvalid},
+		"the end is missing":      {lines[:3], record.ErrPartial},
+		"a part is cut":           {[][]byte{lines[0], lines[1][:100]}, record.ErrPartial},
+		"another game in between": {[][]byte{lines[0], lines[len(lines)-2]}, record.ErrInvalid},
+	} {
+		text := bytes.Join(c.text, nil)
+		_, err := reader(t, text).Read()
+		require.ErrorIs(t, err, c.want, name)
+		_, err = record.CheckNext(reader(t, text), findNull)
+		require.ErrorIs(t, err, c.want, name)
+	}
+	// A wrong score at the end of a long game is found, and the file read on after it.
+	r := reader(t, bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1))
+	_, err := record.CheckNext(r, findNull)
+	require.ErrorIs(t, err, record.ErrDiffers)
+	must(record.CheckNext(r, findNull))
+}
+
+// A record of a variant with a table replays with that table only, and so does one that starts in a position of it.
+func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
+	lines := blocking.DefaultTable.Lines()
+	lines[4] = "E 1 4 ####"
+	shapes, err := blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n")))
+	require.NoError(t, err)
+	g, err := blocking.With(blocking.NewTable(shapes))
+	require.NoError(t, err)
+
+	rec := record.New(g, 3, []string{"first", "first"})
+	s := g.New(2)
+	s.Reset(3)
+	for s.Acting() != 0 {
+		m := env.Alone(s.Acting().First(), s.Legal(s.Acting().First(), nil)[0])
+		rec.Add(s.Acting(), m)
+		s.Step(m)
+	}
+	rec.End(s)
+	require.NoError(t, record.Check(g, rec))
+
+	changed := *rec
+	changed.Table = blocking.DefaultTable.Lines()
+	require.ErrorContains(t, record.Check(g, &changed), "another table")
+	changed.Table = nil
+	require.ErrorContains(t, record.Check(g, &changed), "another table")
+	changed.Game = "blocking"
+	require.ErrorContains(t, record.Check(g, &changed), "the record is of game blocking")
+
+	s.Reset(3)
+	rec.Start, err = env.Encode(nil, s)
+	require.NoError(t, err)
+	require.NoError(t, record.Check(g, rec))
+	changed.Start = rec.Start
+	require.ErrorContains(t, record.Check(blocking.Game, &changed), "the first position has another table")
+}
+
+// FuzzReader reads any bytes as a file of records, checks the games in it, and holds that
+// what can be read can be written and read again.
+func FuzzReader(f *testing.F) {
+	for seed := range uint64(6) {
+		var plain, zipped bytes.Buffer
+		w := record.NewWriter(&plain)
+		_ = w.Write(play(toys[seed%2], seed, seed > 2))
+		_ = w.Close()
+		z := gzip.NewWriter(&zipped)
+		_, _ = z.Write(plain.Bytes())
+		_ = z.Close()
+		f.Add(plain.Bytes())
+		f.Add(zipped.Bytes())
+		f.Add(zipped.Bytes()[:zipped.Len()-9])
+	}
+	f.Add([]byte(`{"game":"toy:pick","rules":1,"seed":"1","seats":2,"agents":["a","b"],"choices":[0],"more":true}` + "\n" +
+		`{"part":1,"choices":[1],"scores":[0,0],"results":[0,0]}`))
+	f.Add([]byte("{}\n[]\nnull\n1"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		r, err := record.NewReader("fuzz", bytes.NewReader(file))
+		if err != nil {
+			return
+		}
+		for rec, err := range r.All() {
+			if err != nil {
+				break
+			}
+			var out bytes.Buffer
+			w := record.NewWriter(&out)
+			require.NoError(t, errors.Join(w.Write(rec), w.Close()), "read but not written")
+			_, err := reader(t, out.Bytes()).Read()
+			require.NoError(t, err, "written but not read")
+		}
+		r, _ = record.NewReader("fuzz", bytes.NewReader(file))
+		for range 1000 {
+			_, err := record.CheckNext(r, lookup)
+			if err != nil && !errors.Is(err, record.ErrDiffers) || errors.Is(err, io.EOF) {
+				return
+			}
+		}
+	})
 }

@@ -26,8 +26,7 @@ func aged(t *testing.T, path string, by time.Duration) {
 func TestHistoryOutOfTime(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "h")
 	write(t, dir, 4)
-	text, err := os.ReadFile(filepath.Join(dir, "state3"))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(dir, "state3")))
 	failed := bytes.Replace(text, []byte("playing"), []byte("failed"), 1)
 	require.NotEqual(t, text, failed)
 	for _, name := range []string{"state3", "state4"} { // in the turn, and after it
@@ -174,15 +173,11 @@ func TestHalfWritten(t *testing.T) {
 // Records are listed as they are appended; a long game in parts is followed.
 func TestRecordsGrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	text, err := os.ReadFile("../games/tetrisduel.jsonl")
-	require.NoError(t, err)
-	rec, err := mustRecord(text)
-	require.NoError(t, err)
+	text := must(os.ReadFile("../games/tetrisduel.jsonl"))
+	rec := must(mustRecord(text))
 	add := func(text string) {
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		require.NoError(t, err)
-		_, err = f.WriteString(text)
-		require.NoError(t, err)
+		f := must(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
+		must(f.WriteString(text))
 		require.NoError(t, f.Close())
 	}
 	add(string(text) + string(text[:200]))
@@ -201,9 +196,7 @@ func TestRecordsGrow(t *testing.T) {
 		if !more {
 			p["scores"], p["results"] = rec.Scores, rec.Results
 		}
-		line, err := json.Marshal(p)
-		require.NoError(t, err)
-		return string(line) + "\n"
+		return string(must(json.Marshal(p))) + "\n"
 	}
 	add(part(0, 0, 100, true))
 	games := c.list("").Games

@@ -1,21 +1,36 @@
 package viewer
 
 import (
+	"bufio"
+	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/program/web"
+	"blockyard/datasets/program/web/ask"
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/gamelog"
+	"blockyard/datasets/viewer/analysis"
+	"blockyard/env"
+	"blockyard/env/games"
 )
 
 // A tab is a page of the browser that shows a Server's page.
@@ -23,9 +38,7 @@ type tab struct{ *webtest.Tab }
 
 // browse opens a browser on a server of its own that shows paths.
 func browse(t *testing.T, paths ...string) *tab {
-	l, err := NewLibrary(paths)
-	require.NoError(t, err)
-	return browseAt(t, NewServer(l, nil))
+	return browseAt(t, NewServer(must(NewLibrary(paths)), nil))
 }
 
 // browseAt opens a browser on a server.
@@ -278,4 +291,348 @@ func (b *tab) sizes() {
 		}
 	}
 	b.Size(1280, 800, 1, false)
+}
+
+// logOf writes the log of a recorded game of two seats, in which bots write what is no text of a page, and returns it.
+func logOf(t *testing.T, dir string) string {
+	rec, _, err := ReadGame(t.Context(), "../games/blockbattle.jsonl", 1, 0)
+	require.NoError(t, err)
+	var b strings.Builder
+	fmt.Fprintln(&b, "player1 is Ann\nplayer2 is <b>Bob</b>")
+	for turn := range 20 {
+		fmt.Fprintf(&b, "Turn %d, round %d\n", turn, turn+1)
+		fmt.Fprintf(&b, "player1 < update game round %d\nplayer1 < action moves 10000\nplayer1 > drop\n", turn+1)
+		fmt.Fprintf(&b, "player1 ! depth %d, <script>document.title = \"mine\"</script>\nplayer1 @ 1.500 ms of 10000.000 ms\n", turn)
+		if turn == 3 {
+			fmt.Fprintln(&b, "player2 ! Traceback (most recent call last):\nplayer2 !   File \"bot.py\", line 7\nplayer2 * the bot has ended")
+			fmt.Fprintf(&b, "player2 ! %s\n", strings.Repeat("long ", 1000))
+		}
+	}
+	end := must(gamelog.Record(rec))
+	path := filepath.Join(dir, "game-001.log")
+	require.NoError(t, os.WriteFile(path, []byte(b.String()+end+"\n"+b.String()+end+"\n"), 0o644))
+	return path
+}
+
+// A contest's log is shown as its games, with what each bot got, answered and wrote beside the turn.
+func TestLog(t *testing.T) {
+	dir := t.TempDir()
+	path := logOf(t, dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.log"), []byte("INFO started\n"), 0o644))
+	for _, shown := range []string{path, dir} {
+		c := serve(t, shown)
+		games := c.list("").Games
+		require.Len(t, games, 2, "a log of something else is none")
+		for _, g := range games {
+			require.Equal(t, "blockbattle", g.Game)
+			require.Empty(t, c.game(g.ID).Replay.Error)
+			frames := c.frames(g.ID, 0, 30).Frames
+			require.Equal(t, &gamelog.Said{Input: "update game round 4\naction moves 10000", Answer: "drop",
+				Errors: "depth 3, <script>document.title = \"mine\"</script>", Time: "1.500 ms of 10000.000 ms"}, frames[3].Seats[0].Said)
+			require.Contains(t, frames[3].Seats[1].Said.Errors, "\n  File \"bot.py\", line 7\n")
+			require.Nil(t, frames[4].Seats[1].Said)
+			require.Nil(t, frames[25].Seats[0].Said)
+		}
+	}
+	rec, _, err := ReadGame(t.Context(), path, 2, 0)
+	require.NoError(t, err)
+	require.NotEmpty(t, rec.Choices)
+	var page strings.Builder
+	must(WriteHTML(context.Background(), &page, path, 1))
+
+	path = filepath.Join(dir, "other.log")
+	_, _, err = ReadGame(t.Context(), path, 1, 0)
+	require.ErrorContains(t, err, "does not end with the record of its game")
+	require.Equal(t, "other.log: "+errNoGame.Error(), serve(t, path).list("").Games[0].Error)
+	require.NoError(t, os.WriteFile(path, []byte("a is b\nrecord {\"game\":\n"), 0o644))
+	require.Contains(t, serve(t, path).list("").Games[0].Error, "other.log:2: ")
+	must(record.Open(path))
+}
+
+// The page shows what was said as text, on every width, and leaves what the user folds folded.
+func TestLogPage(t *testing.T) {
+	b := browse(t, logOf(t, t.TempDir()))
+	for _, s := range []struct {
+		name string
+		w, h int64
+		dark bool
+	}{{"wide", 1280, 1000, false}, {"wide-dark", 1280, 1000, true}, {"phone", 390, 844, false}, {"phone-dark", 390, 844, true}} {
+		b.Size(s.w, s.h, 1, s.dark)
+		b.Visit("#game-001.log:1/3")
+		b.Await("document.querySelectorAll('.said').length === 2 && document.querySelector('.said .errors')")
+		require.Contains(t, b.Text("document.querySelector('.said .errors pre').textContent"), "depth 3, <script>")
+		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), s.name)
+		b.Text("document.querySelector('#log').scrollIntoView() || ''")
+		b.Shot("log-" + s.name)
+	}
+	b.Text("document.querySelector('.said .time summary').click() || ''")
+	b.Await("!document.querySelector('.said .time').open")
+	b.Press(kb.ArrowRight)
+	b.counter("4 / 63")
+	require.Equal(t, "false", b.Text("document.querySelector('.said .time').open"))
+	require.Contains(t, b.Text("document.querySelectorAll('.said')[1].innerText"), "Nothing in this turn")
+	b.Clean()
+}
+
+// A counting is an analyst for which the legal actions are worth less and less, in the order of their ids.
+type counting struct{ asked []int }
+
+func (c *counting) Agents(game string) []string { return []string{"first", "other"} }
+
+func (c *counting) Analyse(_ context.Context, r analysis.Request) (*analysis.Position, error) {
+	c.asked = append(c.asked, r.Turn)
+	if r.Turn == 13 {
+		return nil, errors.New("thirteen is not my turn")
+	}
+	g, err := games.Lookup(r.Record.Game)
+	if err != nil {
+		return nil, err
+	}
+	out := &analysis.Position{Game: g.Name, Turn: r.Turn, Agent: r.Agent, Unit: "minus the number", Seats: []analysis.Seat{}}
+	for set := r.State.Acting(); set != 0; set = set.Rest() {
+		seat := set.First()
+		legal := r.State.Legal(seat, nil)
+		s := analysis.Seat{Seat: seat, Player: r.Record.Agents[seat], Legal: len(legal), Ranked: len(legal)}
+		for i, a := range legal {
+			m := analysis.Move{Rank: i + 1, Action: a, Text: g.Text(a), Value: float64(-i), Loss: float64(i),
+				Worth: fmt.Sprint(-i), Line: []analysis.Ply{{Seat: seat, Action: a, Text: "reply"}}}
+			if i > 0 {
+				m.Lost = fmt.Sprint(-i)
+			}
+			if i < 3 {
+				s.Moves = append(s.Moves, m)
+			}
+			if a == r.Moves[seat] {
+				s.Played = &m
+			}
+		}
+		out.Seats = append(out.Seats, s)
+	}
+	return out, nil
+}
+
+func analysed(t *testing.T) (http.Handler, *counting) {
+	dir, _ := samples(t)
+	l := must(NewLibrary([]string{dir}))
+	a := new(counting)
+	return NewServer(l, a), a
+}
+
+// The panel lists the moves of every seat that has to choose, shows them on the board, and finds the largest losses.
+func TestAnalysisPanel(t *testing.T) {
+	server, asked := analysed(t)
+	b := browseAt(t, server)
+	b.Visit("#blockbattle.jsonl:1/32")
+	b.counter("32 / 63")
+	require.Empty(t, asked.asked, "nothing is analysed unless somebody wants it")
+	b.Press("a")
+	b.Await("document.querySelectorAll('#analysis .aseat').length === 2")
+	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "hand (seat 2)")
+	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "Value: minus the number")
+	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.Text("document.querySelector('#analysis .aplayed').innerText"))
+	require.Equal(t, "1", b.Text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))
+	b.Shot("analysis")
+
+	// Looking at a move paints it in place of those that were played.
+	pixels := "[...document.querySelectorAll('.frame canvas')[0].toDataURL()].reduce((h, c) => h * 31 + c.charCodeAt() | 0, 0)"
+	before := b.Text(pixels)
+	b.Do(chromedp.Click("#analysis .moves tbody:nth-of-type(2) .look"))
+	b.Await(pixels + " !== " + before)
+	require.Equal(t, "true", b.Text("document.querySelector('#analysis .here .look').getAttribute('aria-pressed')"))
+	b.Do(chromedp.Click("#analysis .here .look"))
+	b.Await(pixels + " === " + before)
+
+	b.Quiet = true // the browser notes the refusal of a turn on its console
+	b.Do(chromedp.Click("#analysis .hunt button"))
+	b.Await("document.querySelectorAll('#analysis .losses li').length === 8")
+	b.Await("document.querySelector('#analysis .hunt button').textContent === 'Search the game again'")
+	require.Len(t, asked.asked, 64, "every turn once")
+	b.Do(chromedp.Click("#analysis .losses li .look"))
+	b.Await("Number(document.querySelector('#counter').textContent.split(' ')[1]) !== 32")
+	b.Await("document.querySelectorAll('#analysis .aseat').length === 2")
+	b.Shot("analysis-losses")
+
+	require.Contains(t, b.Text("document.querySelector('#analysis .hunt').innerText"), "Turn 13: thirteen is not my turn")
+	b.Visit("#tetrisduel.jsonl:1/13")
+	b.counter("13 / 560")
+	b.Press("a")
+	b.Await("document.querySelector('#analysis').innerText.includes('thirteen is not my turn')")
+	b.Visit("about")
+	b.Quiet = false
+	for _, s := range []struct {
+		name    string
+		w, h    int64
+		density float64
+		dark    bool
+	}{{"phone", 390, 844, 2, false}, {"dark", 1280, 800, 1, true}, {"large", 1920, 1080, 1, false}} {
+		b.Size(s.w, s.h, s.density, s.dark)
+		for _, at := range []string{
+			"blockbattle.jsonl:1/40", "tetrisduel.jsonl:1/200", "blocking4.jsonl:1/22", "dropblox.jsonl:1/30", "wintetris.jsonl:1/9",
+		} {
+			b.Visit("#" + at)
+			b.Await(painted)
+			b.Do(chromedp.Click("#analyse"))
+			b.Await("document.querySelectorAll('#analysis .aseat').length > 0")
+			require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", s.name, at)
+			b.Shot("analysis-" + s.name + "-" + word(at))
+		}
+	}
+	b.Clean()
+}
+
+func TestAnalysisRequests(t *testing.T) {
+	server, _ := analysed(t)
+	c := serveAt(t, server)
+	require.Equal(t, []string{"first", "other"}, c.game("blockbattle.jsonl:1").Agents)
+	require.Equal(t, []string{"first", "other"}, c.game("history/0_1360540800").Agents)
+	for path, want := range map[string]string{
+		"analysis?id=blockbattle.jsonl:1&turn=3&agent=third":      "want one of",
+		"analysis?id=blockbattle.jsonl:1&agent=first":             `turn: "", want a number`,
+		"analysis?id=blockbattle.jsonl:1&turn=64&agent=first":     "the game has turns 0 to 63",
+		"analysis?id=history/0_1360540800&turn=999&agent=first":   "the game has turns 0 to 127",
+		"analysis?id=nothing&turn=1&agent=first":                  "there is no game",
+		"marked?id=blockbattle.jsonl:1&turn=3&seat=0&action=1601": "action 1601 is not legal for seat 0",
+		"marked?id=blockbattle.jsonl:1&turn=3&seat=3&action=1":    "is not legal for seat 3",
+		"marked?id=blockbattle.jsonl:1&turn=3&seat=4&action=1":    "seat:",
+		"marked?id=dropblox.jsonl:1&turn=3&seat=0&action=0":       "action 0 is not legal",
+		"marked?id=history/0_1360540800&turn=3&seat=0&action=1":   "action 1 is not legal",
+		"marked?id=blockbattle.jsonl:1&turn=999&seat=0&action=1":  "the game has turns 0 to 63",
+		"marked?id=blockbattle.jsonl:1&turn=63&seat=0&action=1":   "is not legal",
+		"game?id=blockbattle.jsonl:1&known=-1":                    "known:",
+	} {
+		var refused map[string]string
+		require.GreaterOrEqual(t, c.get("/api/"+path, &refused), 400, path)
+		require.Contains(t, refused["error"], want, path)
+	}
+}
+
+// In Dropblox, a marked move is a ghost where the block comes to rest, and nothing else changes.
+func TestMarkedDropblox(t *testing.T) {
+	const id = "dropblox.jsonl:1"
+	server, _ := analysed(t)
+	c := serveAt(t, server)
+	rec, all, starts := firstOf(t, "../games/dropblox.jsonl"), c.all(id), c.game(id).Replay.Starts
+	isGhost := func(glyph byte) bool { return glyph >= 'a' && glyph <= 'j' }
+	for turn := 30; turn < 60; turn++ {
+		var marked Frame
+		path := fmt.Sprintf("/api/marked?id=%s&turn=%d&seat=0&action=%d", id, turn, rec.Choices[turn])
+		require.Equal(t, http.StatusOK, c.get(path, &marked))
+		was, is := all[starts[turn]].Boards[0].Cells, marked.Boards[0].Cells
+		rests := all[starts[turn+1]-1].Boards[0].Cells // after all commands: the ghost is where it rests
+		ghosts := 0
+		for k := range is {
+			ghost, inPlay := isGhost(is[k]), rests[k] >= 'A' && rests[k] <= 'J'
+			if ghost {
+				ghosts++
+			}
+			require.Equal(t, isGhost(rests[k]) || inPlay && ghost, ghost, "turn %d, cell %d", turn, k)
+			require.Equal(t, was[k] == 'x', is[k] == 'x')
+		}
+		require.Positive(t, ghosts)
+	}
+}
+
+// shows is a server's --watch, whose games take a step with every request.
+func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
+	g := must(games.Lookup(game))
+	seats := g.MinSeats
+	players := []string{"client", "learned:ply=2", "hand", "hand"}[:seats]
+	var states []env.State
+	for k := range mostGames {
+		s := g.New(seats)
+		s.Reset(uint64(k))
+		states = append(states, s)
+	}
+	var painter Painter
+	server := httptest.NewServer(web.Handler(func(w http.ResponseWriter, r *http.Request) error {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			return ask.Status(http.StatusUnauthorized, fmt.Errorf("this server requires a token"))
+		}
+		var count int
+		fmt.Sscan(r.FormValue("count"), &count)
+		turn := int(asked.Add(1))
+		list := []map[string]any{}
+		for k, s := range states[:count] {
+			m := env.NoMoves
+			for set := s.Acting(); set != 0; set = set.Rest() {
+				legal := s.Legal(set.First(), nil)
+				m[set.First()] = legal[(turn*7+k)%len(legal)]
+			}
+			if s.Acting() != 0 {
+				s.Step(m)
+			}
+			list = append(list, map[string]any{"id": fmt.Sprint("1.1.", k), "game": g.Name, "title": g.Title,
+				"players": players, "frame": painter.Position(s, players, turn, true)})
+		}
+		web.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
+		return nil
+	}))
+	t.Cleanup(server.Close)
+	return server
+}
+
+// The page shows as many games as are chosen, as they go on, and says why it shows none.
+func TestLiveGrid(t *testing.T) {
+	var asked atomic.Int64
+	server := shows(t, "blockbattle", &asked)
+	b := webtest.Open(t, (&Live{Address: server.URL, Token: "secret"}).routes())
+	b.Visit("")
+	tiles := "document.querySelectorAll('.tile').length"
+	b.Await(tiles + " === 16 && document.querySelector('#totals').textContent === '16 of 1,024 games'")
+	b.Await("Number(document.querySelector('.tile small').textContent.split(' ')[1]) > 5")
+	b.Await(painted)
+	for _, s := range []struct {
+		name string
+		w, h int64
+		dark bool
+	}{{"phone-dark", 390, 844, true}, {"phone", 390, 844, false}, {"dark", 1280, 800, true}, {"light", 1280, 800, false}} {
+		b.Size(s.w, s.h, 1, s.dark)
+		b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", s.w))
+		b.Shot("live-" + s.name)
+	}
+	b.Text("(() => { const s = document.querySelector('#count'); s.value = 4; s.dispatchEvent(new Event('change')); })()")
+	b.Await(tiles + " === 4")
+	b.Clean()
+	b.Quiet = true // the browser notes failed requests on its console
+	server.Close()
+	b.Await("document.querySelector('#trouble').textContent.includes('does a server run there with --watch?')")
+}
+
+// Many pages ask the server no more often than one, and what it refuses is said before a page is served.
+func TestLiveAsksRarely(t *testing.T) {
+	var asked atomic.Int64
+	server := shows(t, "blocking", &asked)
+	h := &Live{Address: strings.TrimPrefix(server.URL, "http://"), Token: "secret"}
+	began := time.Now()
+	for range 20 {
+		w := httptest.NewRecorder()
+		h.routes().ServeHTTP(w, httptest.NewRequest("GET", "/api/live?count=9", nil))
+		require.Equal(t, 200, w.Code)
+		var got struct{ Games []json.RawMessage }
+		require.NoError(t, json.NewDecoder(w.Body).Decode(&got))
+		require.Len(t, got.Games, 9)
+	}
+	require.LessOrEqual(t, asked.Load(), 1+int64(time.Since(began)/refreshed))
+	var out bytes.Buffer
+	for address, want := range map[string]string{
+		server.URL: "requires a token", "127.0.0.1:1": "does a server run there", "%": "want HOST:PORT",
+	} {
+		live := Live{Address: address, Token: "wrong", PageFlags: web.PageFlags{Listen: "127.0.0.1:0"}}
+		require.ErrorContains(t, live.Serve(context.Background(), &out, &out), want)
+	}
+	require.Empty(t, out.String())
+}
+
+// No web page of another site sees the games.
+func TestLiveRefusesForeignPages(t *testing.T) {
+	address := shows(t, "blocking", new(atomic.Int64)).URL
+	live := Live{Address: address, Token: "secret", PageFlags: web.PageFlags{Listen: "127.0.0.1:0"}}
+	ctx, stop := context.WithCancel(t.Context())
+	in, out := io.Pipe()
+	ended := make(chan error)
+	go func() { ended <- live.Serve(ctx, out, io.Discard) }()
+	line := must(bufio.NewReader(in).ReadString('\n'))
+	webtest.Refuses(t, strings.Trim(line, "htp:/\n"), "/api/live?count=1", http.StatusOK)
+	stop()
+	require.NoError(t, <-ended)
 }

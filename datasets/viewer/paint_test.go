@@ -19,8 +19,7 @@ import (
 
 // start begins a game of a single board per seat.
 func start(t *testing.T, game string, seats int) (*env.Game, env.State) {
-	g, err := games.Lookup(game)
-	require.NoError(t, err)
+	g := must(games.Lookup(game))
 	s := g.New(seats)
 	s.Reset(7)
 	return g, s
@@ -132,8 +131,7 @@ func css(t *paint.Theme) string {
 // they are written there.
 func TestPalette(t *testing.T) {
 	const path = "page/style.css"
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := must(os.ReadFile(path))
 	first, _, ok := strings.Cut(string(text), "*/\n")
 	require.True(t, ok)
 	_, after, ok := strings.Cut(string(text), "/* and those of the page */\n")

@@ -1,8 +1,10 @@
 package viewer
 
 import (
+	"bytes"
 	"cmp"
 	"compress/gzip"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,13 +19,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"blockyard/datasets/program/named"
 	"blockyard/datasets/record"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
-
-	"github.com/stretchr/testify/require"
 )
+
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 // Pages and answers name commands as the reader has them: no one of "agents" and "datasets" if there is one program.
 func TestPagesNameTheProgram(t *testing.T) {
@@ -50,8 +60,7 @@ func TestPagesNameTheProgram(t *testing.T) {
 // samples makes a folder of every kind of game and returns it with its history folder.
 func samples(t *testing.T) (dir, history string) {
 	dir = t.TempDir()
-	found, err := filepath.Glob("../games/*.jsonl")
-	require.NoError(t, err)
+	found := must(filepath.Glob("../games/*.jsonl"))
 	for _, path := range append(found, "testdata/blocking4.jsonl") {
 		copyFile(t, path, filepath.Join(dir, filepath.Base(path)))
 	}
@@ -61,18 +70,14 @@ func samples(t *testing.T) (dir, history string) {
 }
 
 func copyFile(t testing.TB, from, to string) {
-	text, err := os.ReadFile(from)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(to, text, 0o644))
+	require.NoError(t, os.WriteFile(to, must(os.ReadFile(from)), 0o644))
 }
 
 // texts of a recorded history folder.
 func historyTexts(t *testing.T) map[string]string {
-	f, err := os.Open("testdata/history.json.gz")
-	require.NoError(t, err)
+	f := must(os.Open("testdata/history.json.gz"))
 	defer f.Close()
-	unzip, err := gzip.NewReader(f)
-	require.NoError(t, err)
+	unzip := must(gzip.NewReader(f))
 	files := map[string]string{}
 	require.NoError(t, json.NewDecoder(unzip).Decode(&files))
 	return files
@@ -84,8 +89,7 @@ func write(t *testing.T, dir string, states int) {
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	for name, text := range historyTexts(t) {
 		var k int
-		_, err := fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(name, "state"), "move"), "%d", &k)
-		require.NoError(t, err)
+		must(fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(name, "state"), "move"), "%d", &k))
 		if k < states && name != fmt.Sprintf("move%d", states-1) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
@@ -98,9 +102,7 @@ type client struct {
 }
 
 func serve(t *testing.T, paths ...string) *client {
-	l, err := NewLibrary(paths)
-	require.NoError(t, err)
-	return serveAt(t, NewServer(l, nil))
+	return serveAt(t, NewServer(must(NewLibrary(paths)), nil))
 }
 
 func serveAt(t *testing.T, handler http.Handler) *client {
@@ -112,11 +114,9 @@ func serveAt(t *testing.T, handler http.Handler) *client {
 // get asks for a path and reads the answer into v.
 func (c *client) get(path string, v any) int {
 	c.Helper()
-	reply, err := http.Get(c.URL + path)
-	require.NoError(c, err)
+	reply := must(http.Get(c.URL + path))
 	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	require.NoError(c, err)
+	text := must(io.ReadAll(reply.Body))
 	if v != nil {
 		require.NoError(c, json.Unmarshal(text, v), "%s: %s", path, text)
 	}
@@ -257,8 +257,7 @@ func TestRefusals(t *testing.T) {
 // What cannot be read is in the list and says why; the rest is not touched by it.
 func TestMalformed(t *testing.T) {
 	dir, history := t.TempDir(), historyTexts(t)
-	good, err := os.ReadFile("../games/blocking.jsonl")
-	require.NoError(t, err)
+	good := must(os.ReadFile("../games/blocking.jsonl"))
 	text := strings.TrimSpace(string(good))
 	changed := func(old, new string) string { return strings.Replace(text, old, new, 1) + "\n" }
 	want := map[string]string{}
@@ -315,8 +314,7 @@ func TestMalformed(t *testing.T) {
 func FuzzServer(f *testing.F) {
 	dir := f.TempDir()
 	copyFile(f, "testdata/blocking4.jsonl", dir+"/blocking4.jsonl")
-	l, err := NewLibrary([]string{dir})
-	require.NoError(f, err)
+	l := must(NewLibrary([]string{dir}))
 	s := NewServer(l, new(counting))
 	paths := []string{"/api/games", "/api/game", "/api/frames", "/api/marked", "/api/analysis", "/"}
 	f.Add(uint8(0), "from=0&count=5&q=blocking", "")
@@ -373,8 +371,7 @@ func TestKindOfAToy(t *testing.T) {
 	require.Equal(t, kind{Title: "Toy, pick", Unit: "move"}, kindOf("toy:pick"))
 
 	path := filepath.Join(t.TempDir(), "toy.jsonl")
-	w, err := record.Create(path)
-	require.NoError(t, err)
+	w := must(record.Create(path))
 	s, rec := toy.Pick.New(2), record.New(toy.Pick, 0, []string{"a", "b"})
 	s.Reset(0)
 	rec.End(s)
@@ -393,4 +390,70 @@ func (c *client) all(id string) (all []Frame) {
 		all = append(all, c.frames(id, from, chunkSize).Frames...)
 	}
 	return all
+}
+
+// writeBomb writes a compressed file of so many times the same text, and then an end.
+func writeBomb(t *testing.T, path, text string, times int, end string) {
+	t.Helper()
+	member := func(text string) []byte {
+		var out bytes.Buffer
+		z := gzip.NewWriter(&out)
+		must(z.Write([]byte(text)))
+		require.NoError(t, z.Close())
+		return out.Bytes()
+	}
+	require.NoError(t, os.WriteFile(path, append(bytes.Repeat(member(text), times), member(end)...), 0o600))
+}
+
+// Beside small files that hold gigabytes of blank lines or of long lines, the viewer lists and shows other games in
+// time. The blank lines are refused with their place.
+func TestViewerBesideBombs(t *testing.T) {
+	dir := t.TempDir()
+	copyFile(t, "testdata/blocking4.jsonl", dir+"/good.jsonl")
+	game := must(os.ReadFile(dir + "/good.jsonl"))
+	long := string(bytes.TrimSpace(game)) + strings.Repeat(" ", 12<<20) + "\n"
+	writeBomb(t, dir+"/a blank.jsonl.gz", strings.Repeat("\n", 1<<20), 3<<10, "")
+	writeBomb(t, dir+"/long.jsonl.gz", long, 256, "")
+	c := serve(t, dir)
+	began := time.Now()
+	seen := map[string]string{}
+	for len(seen) < 2 || seen["a blank.jsonl.gz:1"] == "" {
+		require.Less(t, time.Since(began), 5*time.Minute)
+		asked := time.Now()
+		var out listed
+		require.Equal(t, 200, c.get("/api/games", &out))
+		require.Less(t, time.Since(asked), pause+30*time.Second)
+		for _, e := range out.Games {
+			if e.ID == "good.jsonl:1" || e.Error != "" {
+				seen[e.ID] = e.Error
+			}
+		}
+	}
+	require.Contains(t, seen["a blank.jsonl.gz:1"], "a blank.jsonl.gz:1048577: more than 1048576 bytes of blank lines")
+	require.NotEmpty(t, c.game("good.jsonl:1").Replay.Frames)
+}
+
+// A game far behind in a compressed file is not looked for when nobody waits for it any more.
+func TestViewerHearsThatNobodyWaits(t *testing.T) {
+	dir := t.TempDir()
+	game := must(os.ReadFile("testdata/blocking4.jsonl"))
+	line := string(bytes.TrimSpace(game)) + strings.Repeat(" ", 12<<20) + "\n"
+	writeBomb(t, dir+"/deep.jsonl.gz", line, 1<<10, string(game))
+	l := must(NewLibrary([]string{dir}))
+	s := NewServer(l, nil)
+	deep := &entry{ID: "deep", Game: "blocking", file: "deep.jsonl.gz", path: dir + "/deep.jsonl.gz", number: 1025,
+		line: 1025, offset: int64(len(line)) << 10}
+	l.mu.Lock()
+	l.byID = map[string]*entry{"deep": deep}
+	l.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/api/game?id="+url.QueryEscape("deep"), nil)
+	r.Host = "localhost"
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	require.Equal(t, http.StatusUnprocessableEntity, w.Code)
+	require.Contains(t, w.Body.String(), "context deadline exceeded")
+	require.Less(t, time.Since(began), 20*time.Second, "12 GiB are not read so fast")
 }

@@ -27,12 +27,9 @@ import (
 
 // firstOf returns the first record of a file.
 func firstOf(t testing.TB, path string) *record.Record {
-	r, err := record.Open(path)
-	require.NoError(t, err)
+	r := must(record.Open(path))
 	defer r.Close()
-	rec, err := r.Read()
-	require.NoError(t, err)
-	return rec
+	return must(r.Read())
 }
 
 // TestRecordPage opens a document of every game in the browser, without a server: alone, and in a sandboxed frame as a
@@ -40,8 +37,7 @@ func firstOf(t testing.TB, path string) *record.Record {
 func TestRecordPage(t *testing.T) {
 	dir := t.TempDir()
 	b := browse(t, dir)
-	files, err := filepath.Glob("../games/*.jsonl")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../games/*.jsonl"))
 	require.Len(t, files, 5)
 	for _, file := range append(files, "testdata/blocking4.jsonl") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
@@ -50,13 +46,11 @@ func TestRecordPage(t *testing.T) {
 			rec := firstOf(t, file)
 			rec.Agents[0] = `</script><b id="bad">x</b>`
 			source := filepath.Join(dir, "my game #1.jsonl")
-			w, err := record.Create(source)
-			require.NoError(t, err)
+			w := must(record.Create(source))
 			require.NoError(t, w.Write(rec))
 			require.NoError(t, w.Close())
 			var doc strings.Builder
-			shown, err := WriteHTML(t.Context(), &doc, source, -1)
-			require.NoError(t, err)
+			shown := must(WriteHTML(t.Context(), &doc, source, -1))
 			require.Equal(t, 1, shown.Number)
 			require.Less(t, doc.Len(), 1<<20)
 			path := filepath.Join(dir, name+".html")
@@ -100,11 +94,9 @@ func (b *tab) framed(path string, doc string) {
 	require.NoError(b, os.WriteFile(path, []byte(frame), 0o644))
 	b.Home = "file://" + path
 	b.Visit("")
-	b.quietly(func() bool {
-		shot, err := chromedp.Run(b.Ctx, chromedp.CaptureScreenshot())
-		require.NoError(b, err)
-		picture, err := png.Decode(bytes.NewReader(shot))
-		require.NoError(b, err)
+	require.Eventually(b, func() bool {
+		shot := must(chromedp.Run(b.Ctx, chromedp.CaptureScreenshot()))
+		picture := must(png.Decode(bytes.NewReader(shot)))
 		key, seat := 0, 0 // pixels of the key, and of the mark of seat 0
 		for x := range 1200 {
 			for y := 60; y < 700; y++ {
@@ -117,46 +109,24 @@ func (b *tab) framed(path string, doc string) {
 			}
 		}
 		return key > 1000 && seat > 30
-	})
+	}, webtest.Patience, webtest.Patience/1000)
 	b.Shot("framed-" + word(filepath.Base(path)))
-}
-
-// quietly waits until a condition holds.
-func (b *tab) quietly(holds func() bool) {
-	b.Helper()
-	require.Eventually(b, holds, webtest.Patience, webtest.Patience/1000)
 }
 
 // TestPageOfARecordHasNoTime: two builds of the documentation site are the same bytes.
 func TestPageOfARecordHasNoTime(t *testing.T) {
-	one, err := entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())
-	require.NoError(t, err)
+	one := must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context()))
 	time.Sleep(2 * time.Millisecond) // a time in milliseconds would differ
-	two, err := entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, one, two)
-}
-
-// A file has the games that it has.
-func TestPageOfNoGame(t *testing.T) {
-	for number, want := range map[int]string{2: "has no game 2: it has 1 games", -2: "has no game -2"} {
-		_, err := WriteHTML(t.Context(), io.Discard, "testdata/blocking4.jsonl", number)
-		require.ErrorContains(t, err, want)
-	}
-	_, err := WriteHTML(t.Context(), io.Discard, "testdata/missing.jsonl", 1)
-	require.Error(t, err)
+	require.Equal(t, one, must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())))
 }
 
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 func TestPageOfBadRecords(t *testing.T) {
 	good := *firstOf(t, "../games/blockbattle.jsonl")
 	replay := func(rec *record.Record) info {
-		doc, err := entryOf(rec, "x").html(context.Background())
-		require.NoError(t, err)
-		_, data, _ := strings.Cut(doc, `id="own" data-game="x">`)
+		_, data, _ := strings.Cut(must(entryOf(rec, "x").html(context.Background())), `id="own" data-game="x">`)
 		data, _, _ = strings.Cut(data, "</script>")
-		zip, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data)))
-		require.NoError(t, err)
+		zip := must(gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))))
 		var out struct {
 			Game   struct{ Replay info }
 			Frames []Frame
@@ -173,6 +143,10 @@ func TestPageOfBadRecords(t *testing.T) {
 	some := replay(&cut)
 	require.Contains(t, some.Error, "does not replay")
 	require.Less(t, some.Frames, whole.Frames)
+	for number, want := range map[int]string{2: "has no game 2: it has 1 games", -2: "has no game -2"} {
+		_, err := WriteHTML(t.Context(), io.Discard, "testdata/blocking4.jsonl", number)
+		require.ErrorContains(t, err, want)
+	}
 	for said, change := range map[string]func(*record.Record){
 		"version":          func(r *record.Record) { r.Rules++ },
 		"nochess":          func(r *record.Record) { r.Game = "nochess" },

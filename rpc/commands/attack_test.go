@@ -1,7 +1,10 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -17,6 +20,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots"
+	"blockyard/agents/mlp"
+	"blockyard/env/blocking"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -76,8 +82,7 @@ type attacker struct {
 
 func connect(t *testing.T, path string) *attacker {
 	t.Helper()
-	conn, err := (&net.Dialer{}).DialContext(context.Background(), "unix", path)
-	require.NoError(t, err)
+	conn := must((&net.Dialer{}).DialContext(context.Background(), "unix", path))
 	t.Cleanup(func() { _ = conn.Close() })
 	a := &attacker{t: t, conn: conn, c: client.New(conn), room: 1 << 20}
 	a.must("hello", map[string]any{"proto": []int{3, 0}})
@@ -193,11 +198,9 @@ func TestMemoryThatTheMachineLacks(t *testing.T) {
 		t.Skip("the limit is read on Linux")
 	}
 	first := serve(t, "--listen", "unix:"+filepath.Join(t.TempDir(), "s"))
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", first.Process.Pid))
-	require.NoError(t, err)
+	b := must(os.ReadFile(fmt.Sprintf("/proc/%d/statm", first.Process.Pid)))
 	var pages int
-	_, err = fmt.Sscan(string(b), &pages)
-	require.NoError(t, err)
+	must(fmt.Sscan(string(b), &pages))
 	path := filepath.Join(t.TempDir(), "s")
 	limit := pages*os.Getpagesize()>>10 + 400<<10 // KiB
 	// glibc, which this test binary has and the program has not, would reserve 64 MiB for each thread that allocates.
@@ -222,4 +225,260 @@ func TestMemoryThatTheMachineLacks(t *testing.T) {
 		t.Fatal("the server has ended", err)
 	default:
 	}
+}
+
+// attacks call a method with what makes it take the most memory. What they prepare is answered; the last requests are
+// not read.
+var attacks = map[string]func(*attacker){
+	"hello": func(a *attacker) {
+		a.send(20, "hello", map[string]any{"proto": []int{3, 0}, "client": long(1, 60_000)[0]})
+	},
+	"ping":          func(a *attacker) { a.send(100, "ping", make([]byte, 60_000)) },
+	"games":         func(a *attacker) { a.send(1000, "games") },
+	"describe":      func(a *attacker) { a.send(1000, "describe", "blocking") },
+	"feature_names": func(a *attacker) { a.send(500, "feature_names", "tetrisduel") },
+	"stats":         func(a *attacker) { a.send(1000, "stats") },
+	"text":          func(a *attacker) { a.send(20, "text", "blocking", make([]byte, 65_000)) },
+	"parse":         func(a *attacker) { a.bulk("parse", "blocking", map[string]any{"texts": long(1000, 4000)}) },
+	"report": func(a *attacker) {
+		games := a.room >> 11
+		a.send(8, "report", "wintetris", map[string]any{"players": []string{"x"}, "scores": make([]byte, 4*games),
+			"results": make([]byte, 4*games), "actions": make([]byte, 4*games), "stopped": make([]byte, games)})
+	},
+	"upload":      func(a *attacker) { uploads(a) },
+	"drop_upload": func(a *attacker) { a.bulk("drop_upload", uploads(a)) },
+	"weights": func(a *attacker) {
+		name := uploads(a)
+		a.call("open", "blocking", map[string]any{"opponents": map[int]string{1: "learned:weights=" + name}})
+		a.send(8, "weights", 1, name)
+	},
+	"open":  opens,
+	"close": func(a *attacker) { opens(a); a.send(16, "close", 1) },
+	"reset": func(a *attacker) { stepping(a, nil); a.send(8, "reset", 2) },
+	"step": func(a *attacker) {
+		rows := stepping(a, nil)
+		a.send(4, "step", 2, make([]byte, 8*rows))
+		a.send(8, "step", 2, make([]byte, 2*rows))
+	},
+	"share":       shares,
+	"step_slot":   func(a *attacker) { shares(a); a.send(16, "step_slot", 2, 0) },
+	"share_final": func(a *attacker) { stepping(a, nil); a.send(16, "share_final", 2) },
+	"push_final": func(a *attacker) {
+		rows := stepping(a, map[string]any{"max_episode_steps": 1})
+		a.call("push_final", 2)
+		a.send(16, "step", 2, make([]byte, 2*rows))
+	},
+	"final":        func(a *attacker) { ends(a); a.send(8, "final", 2); a.send(8, "final", 2, 0) },
+	"legal":        func(a *attacker) { stepping(a, nil); a.send(16, "legal", 2, nil) },
+	"afterstates":  func(a *attacker) { stepping(a, nil); a.send(8, "afterstates", 2, nil) },
+	"features":     func(a *attacker) { stepping(a, nil); a.send(8, "features", 2, nil) },
+	"observe":      func(a *attacker) { stepping(a, nil); a.send(16, "observe", 2, nil) },
+	"observe_text": func(a *attacker) { stepping(a, nil); a.send(4, "observe_text", 2, nil) },
+	"render":       func(a *attacker) { stepping(a, nil); a.send(500, "render", 2, 0, map[string]any{"mode": "rgb"}) },
+	"snapshot":     func(a *attacker) { stepping(a, nil); a.send(16, "snapshot", 2, nil) },
+	"restore": func(a *attacker) {
+		stepping(a, nil)
+		var d struct {
+			Count  int    `msgpack:"count"`
+			States []byte `msgpack:"states"`
+		}
+		_ = a.c.Call("snapshot", &d, 2, nil)
+		a.bulk("restore", 2, first(d.Count), d.States)
+	},
+	"clone": func(a *attacker) {
+		n := stepping(a, nil) / 2
+		turned := append(first(n)[4:], 0, 0, 0, 0)
+		a.send(4, "clone", 2, first(n), turned)
+	},
+	"checkpoint": func(a *attacker) { leagues(a); a.send(8, "checkpoint", 2, nil) },
+	"resume": func(a *attacker) {
+		stepping(a, nil)
+		head, _ := json.Marshal(map[string]any{"format": 4, "opponents": long(60_000, 100)})
+		a.bulk("resume", 2, nil, head, make([]byte, 4<<20))
+	},
+	"replay": func(a *attacker) {
+		n := stepping(a, nil) / 2
+		a.send(4, "replay", 2, nil, bytes.Repeat([]byte{1, 0, 0, 0}, n), make([]byte, 4*n), nil)
+	},
+	"rollout": func(a *attacker) {
+		n := stepping(a, nil) / 2
+		a.send(2, "rollout", 2, max(1, (8<<20)/(n*1000)))
+		a.send(2, "rollout", 2, 2, map[string]any{"keep": "last", "policy": "learned"})
+	},
+	"record":  func(a *attacker) { records(a); a.send(3, "rollout", 2, 10, map[string]any{"keep": "last"}) },
+	"records": func(a *attacker) { records(a); a.send(8, "records", 2) },
+	"send": func(a *attacker) {
+		n := stepping(a, nil) / 2
+		a.send(4, "send", 2, first(n), make([]byte, 4*n))
+	},
+	"recv": func(a *attacker) {
+		n := stepping(a, nil) / 2
+		for range 3 {
+			a.send(1, "send", 2, first(n), make([]byte, 4*n))
+			a.send(4, "recv", 2, n, n, 1000)
+		}
+	},
+	"asked": func(a *attacker) {
+		stepping(a, map[string]any{"opponents": map[int]any{1: "client:me"}})
+		a.send(8, "asked", 2, nil)
+	},
+	"answer": func(a *attacker) {
+		n := stepping(a, map[string]any{"opponents": map[int]any{1: "client:me"}})
+		a.send(8, "answer", 2, first(n), bytes.Repeat([]byte{1}, n), bytes.Repeat([]byte{0xFF}, 2*n))
+	},
+	"stream_stats":   func(a *attacker) { stepping(a, nil); a.send(500, "stream_stats", 2) },
+	"set_opponents":  func(a *attacker) { leagues(a); a.send(4, "rollout", 2, 1, map[string]any{"keep": "last"}) },
+	"opponent_stats": func(a *attacker) { leagues(a); a.send(16, "opponent_stats", 2) },
+}
+
+// stepping opens and resets games for half of the attacker's room, as handle 2, and returns the number of their rows.
+func stepping(a *attacker, options map[string]any) int {
+	all := map[string]any{"autoreset": "SameStep", "illegal": "random"}
+	for k, v := range options {
+		all[k] = v
+	}
+	g := a.open("blockbattle", all, a.room/2)
+	if g == nil {
+		return 2
+	}
+	a.call("reset", g.H)
+	return g.Rows
+}
+
+// records lets many games end and be recorded.
+func records(a *attacker) {
+	stepping(a, map[string]any{"max_episode_steps": 1})
+	a.call("record", 2, map[string]any{"every": 1, "memory": a.room / 3})
+	a.call("rollout", 2, 10, map[string]any{"keep": "last"})
+}
+
+// ends lets all games end in one step.
+func ends(a *attacker) {
+	a.room *= 2
+	rows := stepping(a, map[string]any{"max_episode_steps": 1})
+	a.call("step", 2, make([]byte, 2*rows))
+}
+
+// opens opens single games until there are no more handles.
+func opens(a *attacker) {
+	for range 64 {
+		a.call("open", "blocking", map[string]any{"num_envs": 1, "seats": 4, "autoreset": "SameStep"})
+	}
+	for k := range 64 {
+		a.call("reset", k+1)
+		a.call("legal", k+1, nil)
+	}
+}
+
+// shares takes as much shared memory as there may be, in the smallest pieces.
+func shares(a *attacker) {
+	stepping(a, map[string]any{"fields": []string{"seat"}})
+	for range 64 {
+		a.call("share", 2, 256, 1)
+	}
+}
+
+// uploads uploads weights of 15 MB, if no other attacker does at the moment, and returns their name.
+func uploads(a *attacker) string {
+	big := weightsFile()
+	name := fmt.Sprintf("sha256:%x", sha256.Sum256(big))
+	a.bulk("upload", "blocking", "learned:weights="+name, big)
+	return name
+}
+
+// weightsFile is a network that takes more memory than its file: layers of one output.
+var weightsFile = sync.OnceValue(func() []byte {
+	g := blocking.Game
+	names := bots.Features(g).Names
+	wide := 4096
+	layer := func(in, out int) mlp.Layer {
+		return mlp.Layer{In: in, Out: out, W: make([]float32, in*out), B: make([]float32, out)}
+	}
+	net := mlp.Trusted([]mlp.Layer{layer(len(names), wide), layer(wide, 1), layer(1, wide), layer(wide, 256), layer(256, 1)})
+	var b bytes.Buffer
+	if err := mlp.Write(&b, net, bots.Of(g).Facts(g, nil)); err != nil {
+		panic(err)
+	}
+	return b.Bytes()
+})
+
+// leagues gives games more and more opponents that search, all different.
+func leagues(a *attacker) {
+	stepping(a, map[string]any{"opponents": map[int]any{1: "random"}})
+	for n := range 20 {
+		var mixture []any
+		for k := range 64 {
+			mixture = append(mixture, []any{fmt.Sprintf("learned:ply=1,width=%d", 64*n+k+1), 1})
+		}
+		a.call("set_opponents", 2, map[int]any{1: mixture})
+	}
+}
+
+// first is the first n games.
+func first(n int) (b []byte) {
+	for k := range n {
+		b = append(b, byte(k), byte(k>>8), byte(k>>16), byte(k>>24))
+	}
+	return b
+}
+
+// long are n texts.
+func long(n, size int) (texts []string) {
+	for range n {
+		texts = append(texts, strings.Repeat(" ", size))
+	}
+	return texts
+}
+
+// TestAgentsAreCounted: what opponents and policies may take counts towards max_memory before they are made, and an
+// error names them. All of it is given back.
+func TestAgentsAreCounted(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "12000000", "--workers", "2")
+	c := dial(t, p.Ready[0])
+	memory := func() int64 { return statsOf(t, c).Memory }
+	refused := func(err error, spec string) {
+		t.Helper()
+		var refusal *wire.Error
+		require.ErrorAs(t, err, &refusal)
+		require.Equal(t, wire.Limit, refusal.Code)
+		require.Equal(t, "max_memory", refusal.Data["limit"])
+		require.Equal(t, spec, refusal.Data["spec"])
+		require.Regexp(t, fmt.Sprintf("^the agents of %q take [0-9]+ bytes: limit max_memory is 12000000", spec), refusal.Msg)
+	}
+	open := func(game, opponent string, games int) error {
+		_, err := c.Open(game, map[string]any{"num_envs": games, "opponents": map[int]string{1: opponent}})
+		return err
+	}
+	g := must(c.Open("dropblox", map[string]any{"num_envs": 4}))
+	require.NoError(t, g.CallSlab("reset"))
+	before := memory()
+	policy := func(spec string) error {
+		return g.Call("rollout", nil, 1, map[string]any{"keep": "last", "policy": spec})
+	}
+	refused(policy("hand:width=20000"), "hand:width=20000")
+	refused(policy("hand:time=1ms"), "hand:time=1ms")
+	require.Equal(t, before, memory())
+	require.NoError(t, policy("hand:width=4"))
+	require.Greater(t, memory(), before+2*300_000)
+	require.NoError(t, policy("hand:width=8"))
+	require.Less(t, memory(), before+2*600_000, "the other policy is gone")
+	require.NoError(t, g.Call("close", nil))
+	require.Zero(t, memory())
+
+	refused(open("blocking", "hand:ply=6", 8), "hand:ply=6")
+	require.NoError(t, open("blocking", "hand:ply=6", 1), "one game has one worker")
+	require.NoError(t, c.Call("close", nil, 2))
+	require.Zero(t, memory())
+
+	// A second spec takes its weights and their multiples; the searches are those of the games that are being stepped.
+	g = must(c.Open("blockbattle", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "learned"}}))
+	one := memory()
+	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: []any{[]any{"learned", 1}, []any{"learned:ply=1", 1}}}))
+	require.Less(t, memory()-one, int64(500_000))
+	h := map[int]string{1: "hand:ply=4,width=10000"}
+	for k := range 8 { // a search of four plies takes 1.6 MB, and is there once for each worker
+		h[1] = fmt.Sprintf("hand:ply=4,width=%d", 9000+k)
+		require.NoError(t, g.Call("set_opponents", nil, h))
+	}
+	require.Less(t, memory()-one, int64(3_000_000))
 }

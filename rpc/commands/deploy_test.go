@@ -16,9 +16,7 @@ import (
 
 func deployed(t *testing.T, file string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	require.NoError(t, err)
-	return b
+	return must(os.ReadFile(file))
 }
 
 // parses asserts that a command line is one of this program.
@@ -49,8 +47,7 @@ func TestDockerfile(t *testing.T) {
 
 // The manifests name the images of this version and flags that exist.
 func TestManifests(t *testing.T) {
-	files, err := filepath.Glob("../deploy/kubernetes/*.yaml")
-	require.NoError(t, err)
+	files := must(filepath.Glob("../deploy/kubernetes/*.yaml"))
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		text := string(deployed(t, file))

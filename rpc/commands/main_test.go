@@ -2,13 +2,19 @@ package commands
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
+	"fmt"
 	"io"
 	"io/fs"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -20,9 +26,23 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/ops/opstest"
+	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/envtest"
 	"blockyard/rpc/server"
+	"blockyard/rpc/server/listen"
+	"blockyard/rpc/session/limits"
+	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
 )
+
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 // TestMain lets the test binary be the program, so that tests can start it.
 func TestMain(m *testing.M) {
@@ -40,11 +60,12 @@ func TestMain(m *testing.M) {
 // A process is a server of its own.
 type process struct {
 	*exec.Cmd
-	ready   []string
-	http    string // of --http
-	openenv string // of --openenv
-	stdin   io.Closer
-	ended   chan error
+	Ready         []string
+	PID           int
+	Proto         [2]int
+	HTTP, OpenEnv string // of --http and --openenv
+	stdin         io.Closer
+	ended         chan error
 }
 
 func serve(t *testing.T, args ...string) *process {
@@ -55,9 +76,7 @@ func serve(t *testing.T, args ...string) *process {
 // serveBy is serve by a command that runs the rest of its arguments.
 func serveBy(t *testing.T, by []string, args ...string) *process {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
-	command := slices.Concat(by, []string{self, "serve"}, args)
+	command := slices.Concat(by, []string{must(os.Executable()), "serve"}, args)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM="+version)
 	return start(t, cmd)
@@ -71,25 +90,23 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	var err error
 	p.stdin, err = p.StdinPipe()
 	require.NoError(t, err)
-	out, err := p.StdoutPipe()
-	require.NoError(t, err)
+	out := must(p.StdoutPipe())
 	require.NoError(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
-	line, err := bufio.NewReader(out).ReadBytes('\n')
-	require.NoError(t, err)
-	var ready struct {
-		Ready   []string
-		PID     int
-		Proto   [2]int
-		HTTP    string
-		OpenEnv string
-	}
-	require.NoError(t, json.Unmarshal(line, &ready))
-	require.Equal(t, p.Process.Pid, ready.PID)
-	require.Equal(t, server.Protocol, ready.Proto)
-	p.ready, p.http, p.openenv = ready.Ready, ready.HTTP, ready.OpenEnv
+	require.NoError(t, json.Unmarshal(must(bufio.NewReader(out).ReadBytes('\n')), p))
+	require.Equal(t, p.Process.Pid, p.PID)
+	require.Equal(t, server.Protocol, p.Proto)
 	go func() { p.ended <- p.Wait() }()
 	return p
+}
+
+// signal sends a signal, where there are signals.
+func (p *process) signal(t *testing.T, s os.Signal) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGTERM")
+	}
+	require.NoError(t, p.Process.Signal(s))
 }
 
 // ends asserts that the process ends with status 0. The time-out only catches one that never does.
@@ -131,8 +148,7 @@ func await(t *testing.T, address string, come func(stats) bool) {
 
 func dial(t *testing.T, address string) *client.Client {
 	t.Helper()
-	c, err := client.Dial(context.Background(), address, "", nil)
-	require.NoError(t, err)
+	c := must(client.Dial(context.Background(), address, "", nil))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -140,23 +156,18 @@ func dial(t *testing.T, address string) *client.Client {
 func TestServeUntilSIGTERM(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	p := serve(t, "--listen", "unix:"+path, "--listen", "tcp:127.0.0.1:0")
-	require.Len(t, p.ready, 2)
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Equal(t, fs.ModeSocket|0o600, info.Mode())
-	for _, address := range p.ready {
+	require.Len(t, p.Ready, 2)
+	require.Equal(t, fs.ModeSocket|0o600, must(os.Stat(path)).Mode())
+	for _, address := range p.Ready {
 		options := map[string]any{"num_envs": 32, "opponents": map[int]string{1: "random"}}
-		g, err := dial(t, address).Open("BlockBattle-v0", options)
-		require.NoError(t, err)
+		g := must(dial(t, address).Open("BlockBattle-v0", options))
 		require.NoError(t, g.CallSlab("reset"))
 		go func() { _ = g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"}) }()
 	}
-	await(t, p.ready[0], func(s stats) bool { return s.Steps > 0 }) // in the middle of a request
-	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	await(t, p.Ready[0], func(s stats) bool { return s.Steps > 0 }) // in the middle of a request
+	p.signal(t, syscall.SIGTERM)
 	p.ends(t)
-	left, err := os.ReadDir(filepath.Dir(path))
-	require.NoError(t, err)
-	require.Empty(t, left)
+	require.Empty(t, must(os.ReadDir(filepath.Dir(path))))
 }
 
 func TestStaleSockets(t *testing.T) {
@@ -168,10 +179,10 @@ func TestStaleSockets(t *testing.T) {
 	_, err := os.Stat(path)
 	require.NoError(t, err, "a killed server leaves its file")
 	second := serve(t, "--listen", "unix:"+path)
-	require.NoError(t, dial(t, second.ready[0]).Call("ping", nil))
+	require.NoError(t, dial(t, second.Ready[0]).Call("ping", nil))
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
-	require.NoError(t, second.Process.Signal(os.Interrupt))
+	second.signal(t, os.Interrupt)
 	second.ends(t)
 	b, err := os.ReadFile(path)
 	require.NoError(t, err, "a file that took the place stays")
@@ -181,7 +192,7 @@ func TestStaleSockets(t *testing.T) {
 
 func TestParentDeath(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--parent-death")
-	require.NoError(t, dial(t, p.ready[0]).Call("ping", nil))
+	require.NoError(t, dial(t, p.Ready[0]).Call("ping", nil))
 	require.NoError(t, p.stdin.Close())
 	p.ends(t)
 }
@@ -189,7 +200,7 @@ func TestParentDeath(t *testing.T) {
 func TestIdleExit(t *testing.T) {
 	for idle := time.Second; ; idle *= 2 {
 		p := serve(t, "--listen", "tcp:127.0.0.1:0", "--idle-exit", idle.String())
-		c, err := client.Dial(t.Context(), p.ready[0], "", nil)
+		c, err := client.Dial(t.Context(), p.Ready[0], "", nil)
 		if err == nil {
 			time.Sleep(idle + idle/2)
 			require.NoError(t, c.Call("ping", nil), "not while somebody is connected")
@@ -209,12 +220,10 @@ func TestTokenFile(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		p := serve(t, "--listen", "tcp:127.0.0.1:0", "--token-file", file)
-		_, err := client.Dial(context.Background(), p.ready[0], "ann", nil)
+		_, err := client.Dial(t.Context(), p.Ready[0], "ann", nil)
 		require.ErrorContains(t, err, "auth_failed")
 		for _, token := range tokens {
-			c, err := client.Dial(context.Background(), p.ready[0], token, nil)
-			require.NoError(t, err)
-			require.NoError(t, c.Close())
+			must(client.Dial(t.Context(), p.Ready[0], token, nil))
 		}
 	}
 	for _, bad := range []string{"", "secret\nsecond line\n", "ann secret max_envs=no"} {
@@ -249,7 +258,7 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 		},
 		"--trust-specs": {"exec:true": "", "hand:weights=" + file: "", "hand:weights=/no/such": "no such file", uploaded: ""},
 	} {
-		c := dial(t, serve(t, "--listen", "tcp:127.0.0.1:0", flag).ready[0])
+		c := dial(t, serve(t, "--listen", "tcp:127.0.0.1:0", flag).Ready[0])
 		require.NoError(t, c.Call("upload", nil, "blockbattle", uploaded, weights))
 		for name, want := range names {
 			_, err := c.Open("blockbattle", map[string]any{"opponents": map[int]string{1: name}})
@@ -268,5 +277,262 @@ func exits(t *testing.T, status int, lines ...string) {
 	for _, line := range lines {
 		con := &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 		require.Equal(t, status, Program().Run(t.Context(), strings.Fields(line), con), line)
+	}
+}
+
+// keys has the certificates of the tests.
+const keys = "../python/tests/tls/"
+
+func TestOldTLSIsRefused(t *testing.T) {
+	pool := must(listen.Authorities(keys + "ca.pem"))
+	flags := []string{"--listen", "tls:127.0.0.1:0", "--cert", keys + "server.pem", "--key", keys + "server.key"}
+	for _, c := range []struct {
+		flags  []string
+		oldest uint16 // that the server speaks
+	}{{flags, tls.VersionTLS13}, {append(flags, "--tls12"), tls.VersionTLS12}} {
+		p := serve(t, c.flags...)
+		for version := uint16(tls.VersionTLS11); version <= tls.VersionTLS13; version++ {
+			config := &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}
+			conn, err := client.Dial(context.Background(), p.Ready[0], "", config)
+			if version < c.oldest {
+				require.ErrorContains(t, err, "protocol version", tls.VersionName(version))
+				continue
+			}
+			require.NoError(t, err, tls.VersionName(version))
+			require.NoError(t, conn.Close())
+		}
+	}
+}
+
+// A server without an address serves this machine.
+func TestDefaultAddress(t *testing.T) {
+	var here, texts serveCmd
+	texts.OpenEnv, texts.Game = "127.0.0.1:0", "blockbattle"
+	require.NoError(t, here.Validate())
+	require.Equal(t, []string{"tcp:127.0.0.1:7777"}, here.Listen)
+	require.NoError(t, texts.Validate())
+	require.Empty(t, texts.Listen)
+}
+
+// With --max-memory 0 memory has no limit, which clients are told as the largest number.
+func TestNoMemoryLimit(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "0")
+	c, hello, err := greeted(t, p.Ready[0], server.Protocol[:]...)
+	require.NoError(t, err)
+	require.Equal(t, limits.Unlimited, hello.Limits["max_memory"])
+	must(c.Open("dropblox", map[string]any{"num_envs": 64}))
+}
+
+// The flags for time-outs are limits of the server, as --max-memory is in TestNoMemoryLimit.
+func TestTimeoutFlags(t *testing.T) {
+	longer := defaultLimits()
+	longer.HelloTimeout, longer.FrameTimeout = time.Second, 2*time.Second
+	longer.WriteTimeout, longer.DrainTimeout = 3*time.Second, 4*time.Second
+	for flags, want := range map[string]limits.Limits{
+		"": defaultLimits(), " --hello-timeout=1s --frame-timeout=2s --write-timeout=3s --drain-timeout=4s": longer,
+	} {
+		p := Program()
+		must(p.Parse(t.Context(), strings.Fields("serve --listen unix:x"+flags)))
+		require.Equal(t, want, p.Commands.(*table).Serve.Limits)
+	}
+}
+
+// Only with a token may games be watched from other machines.
+func TestWatchRefuses(t *testing.T) {
+	c := serveCmd{}
+	all := must(c.listen(nil, &ready{}, nil, nil, nil))
+	require.Empty(t, all, "off by default")
+	c.Watch = "0.0.0.0:0"
+	_, err := c.listen(nil, &ready{}, nil, nil, nil)
+	require.ErrorContains(t, err, "set a token")
+	for address, tokens := range map[string][]limits.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {
+		c.Watch = address
+		all := must(c.listen(tokens, &ready{}, nil, nil, nil))
+		require.Len(t, all, 1)
+		require.NoError(t, closeAll(all))
+	}
+}
+
+// searching opens games of Dropblox and begins a rollout with a policy whose next step alone would take many minutes.
+func searching(t *testing.T, address string) *client.Client {
+	t.Helper()
+	c := dial(t, address)
+	g := must(c.Open("Dropblox-v0", map[string]any{"num_envs": 1000}))
+	require.NoError(t, g.CallSlab("reset"))
+	before := statsOf(t, c).Memory
+	go func() {
+		_ = g.Call("rollout", nil, 1000, map[string]any{"policy": "learned:width=10000", "keep": "last"})
+	}()
+	await(t, address, func(s stats) bool { return s.Memory != before }) // the server has loaded the policy
+	return c
+}
+
+// TestASignalEndsASearch: a server in the middle of a long search ends with the first signal, after the drain time-out;
+// when the client is gone, so are its search and its games.
+func TestASignalEndsASearch(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0")
+	searching(t, p.Ready[0])
+	p.signal(t, syscall.SIGTERM)
+	p.ends(t)
+
+	p = serve(t, "--listen", "tcp:127.0.0.1:0")
+	require.NoError(t, searching(t, p.Ready[0]).Close())
+	await(t, p.Ready[0], func(s stats) bool { return s.Envs == 0 }) // its games are closed
+}
+
+// TestTheSecondSignalEndsAtOnce: it does not wait for clients that may still go on.
+func TestTheSecondSignalEndsAtOnce(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--drain", "10m", "--drain-timeout", "10m")
+	searching(t, p.Ready[0])
+	var exit *exec.ExitError
+	for {
+		_ = p.Process.Signal(syscall.SIGTERM) // the first one asks the server to stop, the next ends it
+		select {
+		case err := <-p.ended:
+			require.ErrorAs(t, err, &exit)
+			require.Equal(t, syscall.SIGTERM, exit.Sys().(syscall.WaitStatus).Signal())
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// A client steps games; Prometheus' parser reads what it did. The values are those of stats.
+func TestMetrics(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tokens")
+	require.NoError(t, os.WriteFile(file, []byte("ann secret\nbob other\n"), 0o600))
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0", "--token-file", file)
+	status, _ := opstest.Get(t, p.HTTP+"/readyz")
+	require.Equal(t, http.StatusOK, status)
+	webtest.Refuses(t, strings.TrimPrefix(p.HTTP, "http://"), "/metrics", http.StatusOK)
+	before := opstest.Scrape(t, p.HTTP)
+	require.Zero(t, before.Value(t, "blockyard_server_steps_total"))
+	require.Zero(t, before.Value(t, "blockyard_server_errors_total", "301", "bad_params"))
+
+	exits(t, 0, "ping "+p.HTTP)
+	exits(t, 1, "ping "+p.HTTP+"/other", "ping http://127.0.0.1:1")
+
+	c := must(client.Dial(t.Context(), p.Ready[0], "secret", nil))
+	defer c.Close()
+	g := must(c.Open("BlockBattle-v0", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "random"}}))
+	require.NoError(t, g.CallSlab("reset"))
+	for range 5 {
+		require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+	}
+	require.Error(t, g.Step(nil), "no actions")
+	require.NoError(t, g.Call("rollout", nil, 2, map[string]any{"keep": "last"}))
+	stats := statsOf(t, c)
+	page := opstest.Scrape(t, p.HTTP)
+	value := func(name string, labels ...string) float64 {
+		return page.Value(t, "blockyard_server_"+name, labels...)
+	}
+	require.EqualValues(t, 7, stats.Steps)
+	require.EqualValues(t, 7, value("steps_total"))
+	require.EqualValues(t, 7*8, stats.SeatSteps)
+	require.EqualValues(t, 7*8, value("seat_steps_total"))
+	require.EqualValues(t, stats.Requests, value("requests_total"))
+	require.EqualValues(t, stats.Memory, value("memory_bytes", "games"))
+	require.EqualValues(t, 7*8, value("opponent_decisions_total"), "both seats act in every step")
+	require.EqualValues(t, 1, value("errors_total", "301", "bad_params"))
+	require.Zero(t, value("errors_total", "900", "internal"))
+	require.EqualValues(t, 1, value("sessions"))
+	require.EqualValues(t, limits.DefaultLimits().MaxSessions, value("limit_sessions"))
+	require.EqualValues(t, 8, value("environments"))
+	require.EqualValues(t, 8, value("token_environments", "ann"))
+	require.EqualValues(t, 1, value("token_sessions", "ann"))
+	require.Zero(t, value("token_sessions", "bob"))
+	require.EqualValues(t, stats.Memory, value("token_memory_bytes", "ann"))
+	require.Greater(t, value("sent_bytes_total"), 5*float64(len(g.Slab)), "a slab per step")
+	require.Greater(t, value("received_bytes_total"), float64(5*2*g.Rows), "actions per step")
+	require.EqualValues(t, 1, value("info", fmt.Sprintf("%d.%d", server.Protocol[0], server.Protocol[1]), version))
+	h := page["blockyard_server_step_duration_seconds"].Metric[0].Histogram
+	require.EqualValues(t, 5, h.GetSampleCount(), "not those of rollouts")
+	require.Positive(t, h.GetSampleSum())
+	require.NotContains(t, page["blockyard_server_token_sessions"].String(), "secret")
+
+	// The dashboard and the alerts use metrics that the server has.
+	dashboard := deployed(t, "../deploy/grafana/blockyard.json")
+	require.True(t, json.Valid(dashboard))
+	for _, text := range [][]byte{dashboard, deployed(t, "../deploy/prometheus/alerts.yml")} {
+		require.Contains(t, string(text), "blockyard_server_")
+		require.Empty(t, page.Missing(text, "blockyard_server_"))
+		require.Empty(t, page.Missing(text, "process_"))
+	}
+}
+
+// After SIGTERM /readyz fails first. Clients that are connected go on, new ones are refused, and the server ends
+// once the last has left.
+func TestDrain(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0", "--drain", "10m")
+	c := dial(t, p.Ready[0])
+	g := must(c.Open("BlockBattle-v0", nil))
+	require.NoError(t, g.CallSlab("reset"))
+	p.signal(t, syscall.SIGTERM)
+	require.Eventually(t, func() bool {
+		status, body := opstest.Get(t, p.HTTP+"/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(body, "draining")
+	}, time.Minute, 5*time.Millisecond)
+	status, _ := opstest.Get(t, p.HTTP+"/healthz")
+	require.Equal(t, http.StatusOK, status)
+	require.Eventually(t, func() bool {
+		other, err := client.Dial(t.Context(), p.Ready[0], "", nil)
+		if err == nil {
+			_ = other.Close()
+		}
+		return err != nil
+	}, time.Minute, 5*time.Millisecond)
+	for range 3 {
+		require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
+	}
+	require.NoError(t, c.Close())
+	p.ends(t)
+}
+
+// The time of --drain is a bound.
+func TestDrainEnds(t *testing.T) {
+	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--drain", "200ms")
+	require.NoError(t, dial(t, p.Ready[0]).Call("ping", nil))
+	p.signal(t, syscall.SIGTERM)
+	p.ends(t)
+}
+
+// answer answers every request on a connection with a text, as an error from the request fails on.
+func answer(t *testing.T, l net.Listener, text, fails string) {
+	conn, err := l.Accept()
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	r, failing := wire.NewReader(conn), false
+	for f := new(wire.Frame); r.Next(f) == nil; {
+		failing = failing || string(f.Method) == fails
+		parts, err := wire.Result(f.ID, map[string]any{text: text})
+		if failing {
+			var failure []byte
+			failure, err = wire.Failure(f.ID, wire.Errorf(wire.Internal, "%s", text))
+			parts = [][]byte{failure}
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		_, _ = conn.Write(bytes.Join(parts, nil)) // the client may be gone
+	}
+}
+
+// What a server says is harmless to the terminal, as the error of any request and as its statistics.
+func TestPingForeignServer(t *testing.T) {
+	for name, text := range envtest.Hostile {
+		for fails, status := range map[string]int{"hello": program.Failed, "ping": program.Failed, "stats": program.Failed, "": program.Done} {
+			l := must(net.Listen("tcp", "127.0.0.1:0"))
+			go answer(t, l, text, fails)
+			var out, errs bytes.Buffer
+			con := &program.Console{In: new(bytes.Buffer), Out: &out, Err: &errs}
+			require.Equal(t, status, Program().Run(t.Context(), []string{"ping", "tcp:" + l.Addr().String()}, con), "%s: %s", name, &errs)
+			require.NoError(t, l.Close())
+			if name == "another line" {
+				continue // an error may have several lines
+			}
+			envtest.Harmless(t, out.String()+errs.String())
+		}
 	}
 }

@@ -1,9 +1,12 @@
 package commands
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 )
@@ -20,11 +24,9 @@ import (
 // ask sends JSON to the server of OpenEnv and returns the answer.
 func (p *process) ask(t *testing.T, path, body string) (out map[string]any) {
 	t.Helper()
-	r, err := http.Post(p.openenv+path, "application/json", strings.NewReader(body))
-	require.NoError(t, err)
+	r := must(http.Post(p.OpenEnv+path, "application/json", strings.NewReader(body)))
 	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	require.NoError(t, err)
+	b := must(io.ReadAll(r.Body))
 	require.Equal(t, http.StatusOK, r.StatusCode, string(b))
 	require.NoError(t, json.Unmarshal(b, &out), string(b))
 	return out
@@ -37,10 +39,10 @@ func observed(answer map[string]any) map[string]any { return answer["observation
 func TestServeOpenEnv(t *testing.T) {
 	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", "--opponents", "random", "--illegal-penalty", "2",
 		"--reward", "score", "--step-limit", "2", "--drain", "2m", "--legal-moves", "hide")
-	require.Empty(t, p.ready)
-	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.openenv)
-	require.NoError(t, health(t.Context(), p.openenv+"/health?", &program.Console{Out: io.Discard}))
-	webtest.Refuses(t, strings.TrimPrefix(p.openenv, "http://"), "/health", http.StatusOK)
+	require.Empty(t, p.Ready)
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, p.OpenEnv)
+	require.NoError(t, health(t.Context(), p.OpenEnv+"/health?", &program.Console{Out: io.Discard}))
+	webtest.Refuses(t, strings.TrimPrefix(p.OpenEnv, "http://"), "/health", http.StatusOK)
 	require.Empty(t, observed(p.ask(t, "/reset", `{"seed": 1}`))["legal_moves"])
 	called := observed(p.ask(t, "/step", `{"action": {"type": "call_tool", "tool_name": "children",
 		"arguments": {"values": true}}}`))
@@ -48,21 +50,12 @@ func TestServeOpenEnv(t *testing.T) {
 	children := called["result"].(map[string]any)["children"].([]any)
 	require.NotEmpty(t, children)
 	require.True(t, slices.ContainsFunc(children, func(c any) bool { return c.(map[string]any)["value"] != nil }))
-	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	p.signal(t, syscall.SIGTERM)
 	for step := range 2 { // over the connection that is open
 		r := p.ask(t, "/step", `{"action": {"move": "no"}}`)
 		require.EqualValues(t, -2, r["reward"])
 		require.Equal(t, step == 1, r["done"])
 	}
-	require.NoError(t, p.Process.Signal(syscall.SIGKILL))
-}
-
-// The tools of --openenv are those of --openenv-tools.
-func TestOpenEnvTools(t *testing.T) {
-	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "wintetris", "--openenv-tools", "play,observe")
-	listed := p.ask(t, "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)
-	require.Len(t, listed["result"].(map[string]any)["tools"], 2)
-	require.NoError(t, p.Process.Kill())
 }
 
 // serve --record has the games of --openenv in its file when the server ends, after those that were there.
@@ -72,10 +65,9 @@ func TestOpenEnvRecords(t *testing.T) {
 		p := serve(t, "--openenv", "127.0.0.1:0", "--game", "WinTetris-v0", "--step-limit", "1", "--record", path)
 		p.ask(t, "/reset", `{"seed": 7, "episode_id": "e"}`)
 		p.ask(t, "/step", `{"episode_id": "e", "action": {"move": "r0 x3"}}`)
-		require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+		p.signal(t, syscall.SIGTERM)
 		p.ends(t)
-		in, err := record.Open(path)
-		require.NoError(t, err)
+		in := must(record.Open(path))
 		count := 0
 		for rec, err := range in.All() {
 			require.NoError(t, err)
@@ -107,5 +99,74 @@ func TestOpenEnvRefuses(t *testing.T) {
 		"--openenv 127.0.0.1:0 --game wintetris --record /",
 	} {
 		exits(t, 1, "serve "+args)
+	}
+}
+
+// rolloutOf plays a few moves with an illegal one, then one in a branch, and returns the state of the branch as JSON.
+func rolloutOf(t *testing.T, reset string, flags ...string) string {
+	t.Helper()
+	p := serve(t, append(flags, "--openenv", "127.0.0.1:0")...)
+	ask := func(path, body string) map[string]any { return observed(p.ask(t, path, body)) }
+	seen := ask("/reset", reset)
+	legal := func(k int) string { return seen["legal_moves"].([]any)[k].(string) }
+	for k := range 4 {
+		move := "no"
+		if k != 1 {
+			move = legal(k)
+		}
+		seen = ask("/step", fmt.Sprintf(`{"action": {"move": %q}}`, move))
+	}
+	forked := ask("/step",
+		`{"action": {"type": "call_tool", "tool_name": "fork", "arguments": {"n": 1, "seed": 3}}}`)["result"]
+	branch := forked.(map[string]any)["branches"].([]any)[0].(string)
+	ask("/step", fmt.Sprintf(`{"action": {"move": %q}, "episode_id": %q}`, legal(0), branch))
+	_, state := opstest.Get(t, p.OpenEnv+"/state?episode_id="+branch)
+	require.NotContains(t, state, `"rewards":[]`)
+	return state
+}
+
+// reverify runs the command, which ends with a status, and returns its output and errors.
+func reverify(t *testing.T, status int, args ...string) (out, errs string) {
+	t.Helper()
+	var o, e bytes.Buffer
+	got := Program().Run(t.Context(), append([]string{"reverify"}, args...), &program.Console{Out: &o, Err: &e})
+	require.Equal(t, status, got, e.String())
+	return o.String(), e.String()
+}
+
+// TestReverify: stored rollouts give the same rewards again, and changed ones are found.
+func TestReverify(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "rollouts.jsonl")
+	write := func(rollouts string) { require.NoError(t, os.WriteFile(file, []byte(rollouts), 0o600)) }
+	duel := rolloutOf(t, `{"seed": 1, "seat": 1, "rules": "relabelled"}`, "--game=TetrisDuel-v0", "--opponents=random",
+		"--illegal-penalty=0.5", "--step-reward=2")
+	require.Contains(t, duel, ",-0.5,")
+	drop := rolloutOf(t, `{"seed": 2}`, "--game=Dropblox-v0")
+
+	fresh := filepath.Join(t.TempDir(), "again.jsonl")
+	write(duel + "\n\n" + drop + "\n")
+	out, _ := reverify(t, program.Done, file, "--write", fresh)
+	require.Contains(t, out, "2 rollouts, 0 with other rewards")
+	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile(fresh)))), "\n")
+	require.Len(t, lines, 2)
+	require.JSONEq(t, duel, lines[0])
+	require.JSONEq(t, drop, lines[1])
+
+	var changed map[string]any
+	require.NoError(t, json.Unmarshal([]byte(drop), &changed))
+	rewards := changed["rewards"].([]any)
+	rewards[0] = rewards[0].(float64) + 1
+	text := must(json.Marshal(changed))
+	write(duel + "\n" + string(text) + "\n")
+	out, _ = reverify(t, program.Failed, file)
+	require.Contains(t, out, file+":2: rewards [")
+
+	for rollouts, wrong := range map[string]string{
+		"{": "line 1", "3": "line 1", "{}": "line 1: it has no game", duel + "\n{}": "line 2: it has no game",
+		strings.Replace(duel, "TetrisDuel-v0", "Nothing-v0", 1): "line 1", // no such game
+	} {
+		write(rollouts)
+		_, says := reverify(t, program.Failed, file)
+		require.Contains(t, says, wrong)
 	}
 }

@@ -90,18 +90,14 @@ func BenchmarkFork(b *testing.B) {
 			most := limits.DefaultLimits()
 			most.MaxSessions, most.MaxFiles = 2*mostForks, 1<<20
 			w := start(b, game, server.Config{Limits: most}, nil)
-			p, err := w.newSession(nil)
-			require.NoError(b, err)
-			_, err = p.reset(resetOptions{})
-			require.NoError(b, err)
+			p := must(w.newSession(nil))
+			must(p.reset(resetOptions{}))
 			b.ReportAllocs()
 			b.ResetTimer()
 			for left := b.N; left > 0; {
 				seed, n := uint64(left), min(left, mostForks)
-				_, err := fork(p, forkArguments{N: n, Seed: &seed})
-				require.NoError(b, err)
-				_, err = release(p, releaseArguments{})
-				require.NoError(b, err)
+				must(fork(p, forkArguments{N: n, Seed: &seed}))
+				must(release(p, releaseArguments{}))
 				left -= n
 			}
 		})

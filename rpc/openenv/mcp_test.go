@@ -2,18 +2,20 @@ package openenv
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"blockyard/rpc/session/limits"
-
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"blockyard/rpc/server"
+	"blockyard/rpc/session/limits"
 )
 
 // A bearer is a transport that sends a token.
@@ -34,52 +36,39 @@ func (w *world) connect(t *testing.T, token string) (*mcp.ClientSession, error) 
 		HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
 }
 
-// call calls a tool that does not fail, and returns its text.
-func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) string {
+// call calls a tool, which fails or not, and returns its text.
+func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any, fails ...bool) string {
 	t.Helper()
-	text, failed := callAny(t, s, tool, arguments)
-	require.False(t, failed, text)
-	return text
-}
-
-func callAny(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any) (text string, failed bool) {
-	t.Helper()
-	r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments})
-	require.NoError(t, err)
-	return r.Content[0].(*mcp.TextContent).Text, r.IsError
+	r := must(s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments}))
+	require.Equal(t, len(fails) > 0, r.IsError, tool)
+	return r.Content[0].(*mcp.TextContent).Text
 }
 
 // Each session of MCP plays games of its own with the tools, until it ends.
 func TestMCP(t *testing.T) {
 	w := start(t, "blockbattle", server.Config{}, nil)
-	a, err := w.connect(t, "")
-	require.NoError(t, err)
-	b, err := w.connect(t, "")
-	require.NoError(t, err)
-	list, err := a.ListTools(t.Context(), nil)
-	require.NoError(t, err)
+	var sessions []*mcp.ClientSession
+	for seed := range 2 {
+		s := must(w.connect(t, ""))
+		require.Contains(t, call(t, s, "observe", map[string]any{"new_game": true, "seed": seed}), "round 1")
+		sessions = append(sessions, s)
+	}
+	a, b := sessions[0], sessions[1]
+	list := must(a.ListTools(t.Context(), nil))
 	require.Len(t, list.Tools, 11)
 	for _, tool := range list.Tools {
 		reads := slices.Contains([]string{"legal_moves", "rules", "render", "children"}, tool.Name)
 		require.Equal(t, reads, tool.Annotations.ReadOnlyHint, tool.Name)
 	}
-	for seed, s := range []*mcp.ClientSession{a, b} {
-		text := call(t, s, "observe", map[string]any{"new_game": true, "seed": seed})
-		require.Contains(t, text, "round 1")
-	}
 	moves := call(t, a, "legal_moves", nil)
-	text := call(t, a, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
-	require.Contains(t, text, "round 2")
-	text, failed := callAny(t, a, "play", map[string]any{})
-	require.True(t, failed)
-	require.Contains(t, text, "the arguments have no move")
-	picture := call(t, b, "render", nil)
-	require.Contains(t, picture, "round 1", "b plays its own game")
+	require.Contains(t, call(t, a, "play", map[string]any{"move": strings.Split(moves, "\n")[0]}), "round 2")
+	require.Contains(t, call(t, a, "play", map[string]any{}, true), "the arguments have no move")
+	require.Contains(t, call(t, b, "render", nil), "round 1", "b plays its own game")
 	require.Equal(t, 2, w.guests.Counts().Sessions)
 	require.NoError(t, a.Close())
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 1 }, patience, time.Millisecond)
 	require.NoError(t, w.Close())
-	_, err = b.CallTool(t.Context(), &mcp.CallToolParams{Name: "render"})
+	_, err := b.CallTool(t.Context(), &mcp.CallToolParams{Name: "render"})
 	require.Error(t, err)
 }
 
@@ -91,9 +80,7 @@ func TestMCPIsLimited(t *testing.T) {
 	_, err := w.connect(t, "b")
 	require.Error(t, err)
 	for range 2 {
-		s, err := w.connect(t, "a")
-		require.NoError(t, err)
-		call(t, s, "observe", nil)
+		call(t, must(w.connect(t, "a")), "observe", nil)
 	}
 	_, err = w.connect(t, "a")
 	require.Error(t, err)
@@ -117,8 +104,7 @@ func TestMCPVersionsTakeNoPlace(t *testing.T) {
 		}
 	})
 	for range 2 {
-		_, err := w.connect(t, "")
-		require.NoError(t, err)
+		must(w.connect(t, ""))
 	}
 	require.Equal(t, []int{0, 1}, asked)
 }
@@ -128,8 +114,7 @@ func TestMCPVersionsTakeNoPlace(t *testing.T) {
 func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{
 		{Name: "ann", Secret: "a", MaxSessions: 1}, {Name: "bob", Secret: "b"}}}, nil)
-	s, err := w.connect(t, "a")
-	require.NoError(t, err)
+	s := must(w.connect(t, "a"))
 	require.Equal(t, 1, w.guests.Counts().Sessions, "before any tool is called")
 	for range 63 {
 		_, err := w.connect(t, "a")
@@ -145,6 +130,176 @@ func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	call(t, s, "observe", nil)
 	require.NoError(t, s.Close())
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
-	_, err = w.connect(t, "a")
-	require.NoError(t, err)
+	must(w.connect(t, "a"))
+}
+
+// rpcCall sends a request of plain JSON-RPC.
+func (w *world) rpcCall(t *testing.T, method string, params any) map[string]any {
+	t.Helper()
+	b := must(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
+	out := w.want(t, http.StatusOK, "POST", "/mcp", string(b))
+	require.EqualValues(t, 7, out["id"])
+	return out
+}
+
+// tool calls a tool, which fails or not, and returns its text.
+func (w *world) tool(t *testing.T, session, name string, arguments map[string]any, fails ...bool) string {
+	t.Helper()
+	out := w.rpcCall(t, "tools/call", map[string]any{"session_id": session, "name": name, "arguments": arguments})
+	require.Nil(t, out["error"], out)
+	result := out["result"].(map[string]any)
+	require.Equal(t, len(fails) > 0, result["isError"] == true, result)
+	return result["content"].([]any)[0].(map[string]any)["text"].(string)
+}
+
+// A model plays with the tools alone.
+func TestTools(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, nil)
+	list := w.rpcCall(t, "tools/list", nil)["result"].(map[string]any)["tools"].([]any)
+	var names []string
+	for _, tool := range list {
+		names = append(names, tool.(map[string]any)["name"].(string))
+		require.Equal(t, "object", tool.(map[string]any)["inputSchema"].(map[string]any)["type"])
+	}
+	require.Equal(t, []string{"observe", "legal_moves", "play", "rules", "render", "children", "fork",
+		"rewind", "save", "restore", "release"}, names)
+	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
+	rules := w.tool(t, id, "rules", nil)
+	require.Contains(t, rules, "A move is text such as")
+	require.Contains(t, rules, w.c.Rules)
+	text := w.tool(t, id, "observe", map[string]any{"new_game": true, "seed": 3})
+	require.Contains(t, text, "It is your turn.")
+	require.Contains(t, text, "legal moves, such as: ")
+	moves := w.tool(t, id, "legal_moves", nil)
+	text = w.tool(t, id, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
+	require.Regexp(t, `(?s)round 2.*Reward: 0\.`, text)
+	text = w.tool(t, id, "play", map[string]any{"move": "up"})
+	require.Regexp(t, `(?s)Not played: "up" is no move of blockbattle.*Reward: -0\.25\.`, text)
+	require.Contains(t, w.tool(t, id, "render", nil), "player1     player2\n")
+	require.Contains(t, w.tool(t, id, "observe", nil), "round 2")
+	require.Contains(t, w.tool(t, "", "render", nil), "round 1", "without a session there is the episode without a name")
+	for name, arguments := range map[string]map[string]any{
+		"play": {}, "observe": {"seed": 3}, "render": {"size": 3}, "legal_moves": {"x": 1},
+	} {
+		require.NotEmpty(t, w.tool(t, id, name, arguments, true))
+	}
+	closed := w.rpcCall(t, "openenv/session/close", map[string]any{"session_id": id})
+	require.Equal(t, true, closed["result"].(map[string]any)["closed"])
+	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 1 }, patience, 1e6)
+}
+
+// What is not a request gets an error of JSON-RPC.
+func TestBadRequests(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, nil)
+	for body, code := range map[string]float64{
+		`{`: jsonrpc.CodeParseError, `[]`: jsonrpc.CodeInvalidRequest, `{}`: jsonrpc.CodeInvalidRequest, `{"jsonrpc": "1.0", "method": "tools/list"}`: jsonrpc.CodeInvalidRequest,
+		`{"jsonrpc": "2.0", "method": "x", "id": {}}`:                                                    jsonrpc.CodeInvalidRequest,
+		`{"jsonrpc": "2.0", "method": "tools/sing", "id": "a"}`:                                          jsonrpc.CodeMethodNotFound,
+		`{"jsonrpc": "2.0", "method": "tools/call", "params": 3}`:                                        jsonrpc.CodeInvalidParams,
+		`{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "sing"}}`:                         jsonrpc.CodeInvalidParams,
+		`{"jsonrpc": "2.0", "method": "openenv/session/close"}`:                                          jsonrpc.CodeInvalidParams,
+		`{"jsonrpc": "2.0", "method": "tools/call", "params": {"name": "render", "session_id": "none"}}`: rpcServer,
+	} {
+		out := w.want(t, http.StatusOK, "POST", "/mcp", body)
+		require.Equal(t, "2.0", out["jsonrpc"])
+		require.Equal(t, code, out["error"].(map[string]any)["code"], body)
+		require.NotEmpty(t, out["error"].(map[string]any)["message"])
+	}
+}
+
+// The tools also work over a WebSocket, on the episode of its session, and on that of a session over HTTP.
+func TestToolsOverWebSocket(t *testing.T) {
+	w, p := begun(t, "wintetris", nil)
+	kind, out := p.send(`{"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+		"params": {"name": "observe", "arguments": {}}}}`)
+	require.Equal(t, "mcp", kind)
+	require.Contains(t, out["result"].(map[string]any)["content"].([]any)[0].(map[string]any)["text"], "It is your turn.")
+	require.Equal(t, 1, w.guests.Counts().Sessions, "it is the socket's own")
+	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
+	w.tool(t, id, "observe", nil)
+	attached := w.dialAt(t, "/ws?session_id="+id, "")
+	_, state := attached.send(`{"type": "state"}`)
+	require.NotNil(t, state["episode_id"])
+	require.Equal(t, 2, w.guests.Counts().Sessions)
+}
+
+// named returns the names of tools in a list as JSON has it.
+func named(t *testing.T, list any) (names []string) {
+	t.Helper()
+	b := must(json.Marshal(list))
+	var tools []struct{ Name string }
+	require.NoError(t, json.Unmarshal(b, &tools))
+	for _, tool := range tools {
+		names = append(names, tool.Name)
+	}
+	return names
+}
+
+// A tool that is off is neither listed nor called, through any door, and a reset takes no state that only it might use.
+func TestToolsThatAreOff(t *testing.T) {
+	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Tools = []string{"play", "observe"} })
+	session := must(w.connect(t, ""))
+	p := w.dial(t, "")
+	overSocket := func(method, params string) map[string]any {
+		_, out := p.send(fmt.Sprintf(`{"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": %q, "params": %s}}`,
+			method, params))
+		return out
+	}
+	step := func(action string) any {
+		out := w.want(t, 200, "POST", "/step", fmt.Sprintf(`{"action": %s}`, action))
+		return out["observation"]
+	}
+	stepOverSocket := func(action string) any {
+		_, out := p.send(fmt.Sprintf(`{"type": "step", "data": %s}`, action))
+		return out["observation"]
+	}
+	w.want(t, 200, "POST", "/reset", `{"seed": 1}`)
+	p.send(`{"type": "reset", "data": {"seed": 1}}`)
+
+	list := must(session.ListTools(t.Context(), nil))
+	const listing = `{"type": "list_tools"}`
+	for door, tools := range map[string]any{
+		"MCP":            list.Tools,
+		"JSON-RPC":       w.rpcCall(t, "tools/list", nil)["result"].(map[string]any)["tools"],
+		"WebSocket, MCP": overSocket("tools/list", "{}")["result"].(map[string]any)["tools"],
+		"HTTP":           step(listing).(map[string]any)["tools"],
+		"WebSocket":      stepOverSocket(listing).(map[string]any)["tools"],
+	} {
+		require.ElementsMatch(t, []string{"observe", "play"}, named(t, tools), door)
+	}
+
+	_, before := p.send(`{"type": "state"}`)
+	for _, name := range Tools() {
+		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{"move": "r0 x3"}})
+		params := fmt.Sprintf(`{"name": %q, "arguments": {}}`, name)
+		call := fmt.Sprintf(`{"type": "call_tool", "tool_name": %q}`, name)
+		told := map[string]any{
+			"JSON-RPC":       w.rpcCall(t, "tools/call", json.RawMessage(params))["error"],
+			"WebSocket, MCP": overSocket("tools/call", params)["error"],
+			"HTTP":           step(call).(map[string]any)["error"],
+			"WebSocket":      stepOverSocket(call).(map[string]any)["error"],
+		}
+		if name == "play" || name == "observe" {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorContains(t, err, name)
+		for door, told := range told {
+			require.NotNil(t, told, "%s: %s", door, name)
+			require.Contains(t, told.(map[string]any)["message"], fmt.Sprintf("no tool %q", name), door)
+		}
+	}
+	_, after := p.send(`{"type": "state"}`)
+	require.Equal(t, before, after)
+	p.refused(`{"type": "reset", "data": {"state": "mine"}}`, "offers no restore")
+	w.refuses(t, 400, "offers no restore", "POST", "/reset", `{"state": "mine"}`)
+}
+
+// Names that are no tools are refused, and those that are are listed.
+func TestToolsAreNamed(t *testing.T) {
+	for _, wrong := range [][]string{{""}, {"play", "pley"}, {"Play"}, {"play "}} {
+		_, err := only(wrong)
+		require.ErrorContains(t, err, "want some of observe,legal_moves,play,rules,render,children,fork,rewind,save,restore,release")
+	}
+	require.Len(t, must(only(nil)), len(Tools()))
 }

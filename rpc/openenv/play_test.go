@@ -1,17 +1,22 @@
 package openenv
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"path/filepath"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
+	"blockyard/rpc/session/limits"
 )
 
 // An episode over a WebSocket is the game that vec plays with the same seed and moves.
@@ -23,11 +28,9 @@ func TestWebSocketPlaysTheGame(t *testing.T) {
 			for k := 1; k < len(agents); k++ {
 				agents[k] = w.c.Opponent
 			}
-			e, err := vec.New(g, vec.Config{Envs: 1, Agents: agents, Autoreset: vec.Disabled})
-			require.NoError(t, err)
+			e := must(vec.New(g, vec.Config{Envs: 1, Agents: agents, Autoreset: vec.Disabled}))
 			defer e.Close()
-			batch, err := e.NewBatch()
-			require.NoError(t, err)
+			batch := must(e.NewBatch())
 			require.NoError(t, e.Reset(vec.From(11), nil, batch))
 			p := w.dial(t, "")
 			kind, r := p.send(`{"type": "reset", "data": {"seed": 11, "episode_id": "mine", "unknown": 1}}`)
@@ -87,9 +90,8 @@ func TestIllegalMove(t *testing.T) {
 func TestSeatsAndTruncation(t *testing.T) {
 	w := start(t, "blocking", server.Config{}, func(c *Config) { c.Seats, c.Seat, c.StepLimit = 4, 2, 3 })
 	p := w.dial(t, "")
-	kind, e := p.step("A00 at 0,0")
-	require.Equal(t, "error", kind)
-	require.Contains(t, e["message"], "send a reset first")
+	const step = `{"type": "step", "data": {"move": "A00 at 0,0"}}`
+	p.refused(step, "send a reset first")
 	for _, c := range []struct {
 		data string
 		seat int
@@ -103,12 +105,9 @@ func TestSeatsAndTruncation(t *testing.T) {
 		require.Equal(t, true, r["done"])
 		require.Equal(t, true, r["observation"].(map[string]any)["truncated"])
 		require.Empty(t, movesOf(r))
-		kind, e = p.step("A00 at 0,0")
-		require.Equal(t, "error", kind)
-		require.Contains(t, e["message"], "the episode is over")
+		p.refused(step, "the episode is over")
 	}
-	_, e = p.send(`{"type": "reset", "data": {"seat": 4}}`)
-	require.Equal(t, "seat is 4, want 0 to 3", e["message"])
+	p.refused(`{"type": "reset", "data": {"seat": 4}}`, "seat is 4, want 0 to 3")
 }
 
 // Rewards are results or scores.
@@ -162,10 +161,8 @@ func TestEpisodesOverHTTP(t *testing.T) {
 	}
 	for id, steps := range map[string]int{"a": 2, "b": 1, "": 3} {
 		for range steps {
-			status, r := w.ask(t, "POST", "/step", fmt.Sprintf(`{"action": {"move": %q}, "episode_id": %q, "timeout_s": 9}`,
-				moves[id], id))
-			require.Equal(t, http.StatusOK, status)
-			moves[id] = movesOf(r)[0]
+			body := fmt.Sprintf(`{"action": {"move": %q}, "episode_id": %q, "timeout_s": 9}`, moves[id], id)
+			moves[id] = movesOf(w.want(t, http.StatusOK, "POST", "/step", body))[0]
 		}
 		_, state := w.ask(t, "GET", "/state?episode_id="+id, "")
 		require.EqualValues(t, steps, state["step_count"], id)
@@ -223,10 +220,7 @@ func TestHiddenLegalMoves(t *testing.T) {
 		_, r = p.step(move)
 		require.Contains(t, r["observation"].(map[string]any)["error"], ": the tool legal_moves lists those that are")
 	}
-	status, out := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": {"name": "observe", "arguments": {}}}`)
-	require.Equal(t, http.StatusOK, status)
-	texts := fmt.Sprint(out, r)
+	texts := fmt.Sprint(w.tool(t, "", "observe", nil), r)
 	for _, move := range listed {
 		require.NotContains(t, texts, move)
 	}
@@ -241,39 +235,185 @@ func TestStepReward(t *testing.T) {
 	const weight = 4
 	for _, g := range games.All {
 		t.Run(g.Name, func(t *testing.T) {
-			rewards := map[float64][]float64{}
-			var first float64
-			for _, w := range []float64{0, weight} {
-				w := start(t, g.Name, server.Config{}, func(c *Config) { c.StepReward, c.Values = w, valuesByPlace })
+			play := func(weight float64) (rewards []any, change float64) {
+				w := start(t, g.Name, server.Config{}, func(c *Config) { c.StepReward, c.Values = weight, valuesByPlace })
 				p := w.dial(t, "")
 				_, r := p.send(`{"type": "reset", "data": {"seed": 11}}`)
-				first = min(float64(len(movesOf(r))-1), 8) / 8
+				potential := func() float64 { return max(0, min(float64(len(movesOf(r))-1), 8)) / 8 }
+				first := potential()
 				p.step("nonsense")
 				for k := 0; !r["done"].(bool) && k < 300; k++ {
 					_, r = p.step(movesOf(r)[k%len(movesOf(r))])
 				}
 				_, s := p.send(`{"type": "state"}`)
-				require.EqualValues(t, w.c.StepReward, s["step_reward"])
-				for _, v := range s["rewards"].([]any) {
-					rewards[w.c.StepReward] = append(rewards[w.c.StepReward], v.(float64))
-				}
-				end := 0.0
-				if !r["done"].(bool) {
-					end = min(float64(len(movesOf(r))-1), 8) / 8
-				}
-				sum := 0.0
-				for k, v := range rewards[weight] {
-					sum += v - rewards[0][k]
-				}
-				if w.c.StepReward > 0 {
-					require.InDelta(t, weight*(end-first), sum, 1e-3)
-				}
+				require.EqualValues(t, weight, s["step_reward"])
+				return s["rewards"].([]any), potential() - first
 			}
-			require.Equal(t, -0.25, rewards[weight][0], "an illegal move")
-			require.Len(t, rewards[weight], len(rewards[0]))
+			plain, _ := play(0)
+			rewards, change := play(weight)
+			require.Len(t, rewards, len(plain))
+			require.Equal(t, -0.25, rewards[0], "an illegal move")
+			sum := 0.0
+			for k, v := range rewards {
+				sum += v.(float64) - plain[k].(float64)
+			}
+			require.InDelta(t, weight*change, sum, 1e-3)
 		})
 	}
 	_, err := New(Config{Game: games.All[0], Ledger: start(t, "wintetris", server.Config{}, nil).c.Ledger,
 		Opponent: start(t, games.All[0].Name, server.Config{}, nil).c.Opponent, StepReward: 1})
 	require.ErrorContains(t, err, "no agent learned")
+}
+
+// recording starts a server that records to a file. records closes the file and reads it, by the names of episodes.
+func recording(t *testing.T, game string, sc server.Config, change func(*Config)) (
+	w *world, records func() map[string]*record.Record) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
+	to := must(record.Append(path))
+	w = start(t, game, sc, func(c *Config) {
+		c.Records = to
+		if change != nil {
+			change(c)
+		}
+	})
+	return w, func() map[string]*record.Record {
+		require.NoError(t, w.Close())
+		require.NoError(t, to.Close())
+		from := must(record.Open(path))
+		defer from.Close()
+		all := map[string]*record.Record{}
+		for {
+			rec, err := from.Read()
+			if errors.Is(err, io.EOF) {
+				return all
+			}
+			require.NoError(t, err)
+			require.NoError(t, record.Check(w.c.Game, rec))
+			require.NotContains(t, all, rec.Meta["episode_id"], "an episode has one record")
+			all[rec.Meta["episode_id"]] = rec
+		}
+	}
+}
+
+// finish plays the first legal moves to the end, at most so many, and returns the last observation.
+func (p *player) finish(r map[string]any, most int) map[string]any {
+	p.t.Helper()
+	for k := 0; k < most && !r["done"].(bool); k++ {
+		_, r = p.step(movesOf(r)[0])
+	}
+	return r["observation"].(map[string]any)
+}
+
+// Episodes that are over are recorded with the names of who played, as the rules play them again; those that are not
+// are left out. What names a record's episode is its episode_id.
+func TestRecords(t *testing.T) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			w, records := recording(t, g.Name, server.Config{Tokens: []limits.Token{{Name: "ann", Secret: "a"}}},
+				func(c *Config) { c.StepLimit = 60 })
+			p := w.dial(t, "a")
+			want := map[string]map[string]any{}
+			for seed, seat := range []int{0, g.MinSeats - 1} {
+				id := fmt.Sprint(seed)
+				_, r := p.send(fmt.Sprintf(`{"type": "reset", "data": {"seed": %d, "seat": %d, "episode_id": %q}}`, seed, seat, id))
+				want[id] = p.finish(r, 60)
+			}
+			_, r := p.send(`{"type": "reset", "data": {"episode_id": "left"}}`)
+			p.finish(r, 1)
+			all := records()
+			require.Len(t, all, 2)
+			for id, o := range want {
+				rec, seat := all[id], int(o["seat"].(float64))
+				require.Equal(t, id, fmt.Sprint(rec.Seed))
+				require.Equal(t, o["truncated"], rec.Stopped)
+				require.Equal(t, "ann", rec.Agents[seat])
+				for k, score := range rec.Scores {
+					require.EqualValues(t, score, o["scores"].([]any)[k])
+					require.True(t, k == seat || rec.Agents[k] == "random")
+				}
+			}
+		})
+	}
+}
+
+// A branch continues the record of its game, and so does a restored position, unless its future was drawn anew: no seed
+// leads there. A game that was rewound is recorded as it went on.
+func TestRecordsOfBranches(t *testing.T) {
+	w, records := recording(t, "blockbattle", server.Config{}, nil)
+	p := w.dial(t, "")
+	_, r := p.send(`{"type": "reset", "data": {"seed": 5, "episode_id": "game"}}`)
+	p.step(movesOf(r)[3])
+	same := namesOf(p.must("fork", map[string]any{"n": 1}))[0]
+	other := namesOf(p.must("fork", map[string]any{"n": 1, "seed": 9}))[0]
+	token := p.must("save", nil)["state"]
+	for _, branch := range []string{same, other} {
+		for r := p.must("observe", map[string]any{"branch": branch}); !r["done"].(bool); {
+			r = p.must("play", map[string]any{"branch": branch, "move": movesOf(r)[0]})
+		}
+	}
+	p.must("restore", map[string]any{"state": token})
+	p.must("rewind", map[string]any{"turn": 1})
+	p.finish(p.must("observe", nil), 1000)
+	q := w.dial(t, "")
+	_, r = q.send(fmt.Sprintf(`{"type": "reset", "data": {"state": %q, "episode_id": "restored"}}`, token))
+	q.finish(r, 1000)
+	all := records()
+	require.Len(t, all, 3)
+	require.Contains(t, all, same)
+	for _, rec := range all {
+		require.EqualValues(t, 5, rec.Seed)
+		require.Equal(t, []string{"agent", "random"}, rec.Agents)
+		require.Equal(t, all[same].Choices, rec.Choices)
+	}
+	require.Contains(t, all, "game")
+	require.Contains(t, all, "restored")
+}
+
+// Random play with other names is random play without: the same rewards and scores, and the same boards but for names.
+func TestRelabelledPlay(t *testing.T) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			w := start(t, g.Name, server.Config{}, nil)
+			var states []map[string]any
+			var texts []string
+			for _, rules := range []string{"", "relabelled"} {
+				p := w.dial(t, "")
+				_, r := p.send(fmt.Sprintf(`{"type": "reset", "data": {"seed": 11, "rules": %q}}`, rules))
+				random := env.Rand{Word: 4}
+				for k := 0; k < 40 && !r["done"].(bool); k++ {
+					moves := movesOf(r)
+					_, r = p.step(moves[random.Next()%uint64(len(moves))])
+					require.Empty(t, r["observation"].(map[string]any)["error"])
+				}
+				_, s := p.send(`{"type": "state"}`)
+				require.Equal(t, rules, s["rules"])
+				states, texts = append(states, s), append(texts, r["observation"].(map[string]any)["text"].(string))
+				again := w.dial(t, "")
+				data := must(jsonOf(map[string]any{"seed": s["seed"], "rules": rules, "moves": s["moves"]}))
+				again.send(`{"type": "reset", "data": ` + data + `}`)
+				_, replayed := again.send(`{"type": "state"}`)
+				require.Equal(t, s["rewards"], replayed["rewards"])
+			}
+			require.Equal(t, states[0]["rewards"], states[1]["rewards"])
+			require.Equal(t, states[0]["step_count"], states[1]["step_count"])
+			require.NotEqual(t, states[0]["moves"], states[1]["moves"])
+			require.NotEqual(t, texts[0], texts[1])
+		})
+	}
+}
+
+// The rules explain the names, moves of the game itself are none, and an episode without names has the usual ones.
+func TestRelabelledRules(t *testing.T) {
+	w := start(t, "blockbattle", server.Config{}, nil)
+	p := w.dial(t, "")
+	p.must("observe", map[string]any{"new_game": true, "seed": 3, "rules": "relabelled"})
+	text := p.must("rules", nil)["rules"].(string)
+	require.Contains(t, text, "names of its own")
+	require.Contains(t, text, "spin is ")
+	require.Contains(t, text, w.c.Rules)
+	_, r := p.step("r0 x0 y19")
+	require.Contains(t, r["observation"].(map[string]any)["error"], "is not legal here")
+	p.send(`{"type": "reset"}`)
+	require.NotContains(t, p.must("rules", nil)["rules"], "names of its own")
 }

@@ -22,6 +22,14 @@ import (
 	"blockyard/rpc/server"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // A world is a server on a port of its own.
 type world struct {
 	*Server
@@ -35,10 +43,8 @@ const patience = time.Minute
 // start starts a server of a game, against a random opponent.
 func start(t testing.TB, game string, sc server.Config, change func(*Config)) *world {
 	t.Helper()
-	g, err := games.Lookup(game)
-	require.NoError(t, err)
-	random, err := bots.New(g, bots.Own("random"))
-	require.NoError(t, err)
+	g := must(games.Lookup(game))
+	random := must(bots.New(g, bots.Own("random")))
 	if sc.Limits == (limits.Limits{}) {
 		sc.Limits = limits.DefaultLimits()
 	}
@@ -48,10 +54,8 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 	if change != nil {
 		change(&c)
 	}
-	w.Server, err = New(c)
-	require.NoError(t, err)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	w.Server = must(New(c))
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	w.url = "http://" + l.Addr().String()
 	ended := make(chan error, 1)
 	go func() { ended <- w.Serve(l) }()
@@ -68,18 +72,15 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 // ask sends a request and returns the status and the answer. Headers are pairs of name and value.
 func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (int, map[string]any) {
 	t.Helper()
-	q, err := http.NewRequest(method, w.url+path, bytes.NewBufferString(body))
-	require.NoError(t, err)
+	q := must(http.NewRequest(method, w.url+path, bytes.NewBufferString(body)))
 	for k := 0; k < len(headers); k += 2 {
 		if q.Header.Set(headers[k], headers[k+1]); headers[k] == "Host" {
 			q.Host = headers[k+1]
 		}
 	}
-	r, err := http.DefaultClient.Do(q)
-	require.NoError(t, err)
+	r := must(http.DefaultClient.Do(q))
 	defer r.Body.Close()
-	b, err := io.ReadAll(r.Body)
-	require.NoError(t, err)
+	b := must(io.ReadAll(r.Body))
 	var out map[string]any
 	if len(b) > 0 && b[0] == '{' {
 		require.NoError(t, json.Unmarshal(b, &out), string(b))
@@ -159,6 +160,17 @@ func (p *player) refused(text, says string) {
 	require.Contains(p.t, e["message"], says, text)
 }
 
+// closed waits until the server has closed the connection, and returns the error of that.
+func (p *player) closed() error {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	_, _, err := p.Read(ctx)
+	require.Error(p.t, err)
+	require.NoError(p.t, ctx.Err())
+	return err
+}
+
 // receive returns the type and data of the next message.
 func (p *player) receive() (string, map[string]any) {
 	p.t.Helper()
@@ -177,8 +189,7 @@ func (p *player) receive() (string, map[string]any) {
 // step plays a move.
 func (p *player) step(move string) (string, map[string]any) {
 	p.t.Helper()
-	b, err := json.Marshal(map[string]any{"type": "step", "data": map[string]string{"move": move}})
-	require.NoError(p.t, err)
+	b := must(json.Marshal(map[string]any{"type": "step", "data": map[string]string{"move": move}}))
 	return p.send(string(b))
 }
 

@@ -16,6 +16,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
@@ -27,9 +35,7 @@ func TestWrite(t *testing.T) {
 	})
 	require.ErrorIs(t, err, failure)
 	holds(t, path, "one")
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), must(os.Stat(path)).Mode().Perm())
 	require.Equal(t, []string{"file"}, names(t, dir), "nothing is left behind")
 	require.NoError(t, Publish(path, 0o644, []byte("three")))
 	holds(t, path, "three")
@@ -44,16 +50,13 @@ func TestWrite(t *testing.T) {
 
 func holds(t *testing.T, path, want string) {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, want, string(text))
+	require.Equal(t, want, string(must(os.ReadFile(path))))
 }
 
 // names returns the names of the files in a folder.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	list := must(os.ReadDir(dir))
 	for _, e := range list {
 		all = append(all, e.Name())
 	}
@@ -67,11 +70,9 @@ func TestSweep(t *testing.T) {
 	for _, name := range []string{".file.123.tmp", ".other.7.tmp", ".file.tmp", "file.1.tmp", ".file.1", ".file.1x.tmp"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	first, err := Create(filepath.Join(dir, "file"), 0o600)
-	require.NoError(t, err)
+	first := must(Create(filepath.Join(dir, "file"), 0o600))
 	swept.Clear() // as another process
-	second, err := Create(filepath.Join(dir, "file"), 0o600)
-	require.NoError(t, err)
+	second := must(Create(filepath.Join(dir, "file"), 0o600))
 	require.FileExists(t, first.Name())
 	require.NoError(t, first.Commit())
 	require.NoError(t, second.Commit())
@@ -101,8 +102,7 @@ func TestJournalAfterAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	require.Empty(t, lines(t, path, map[string]int{"a": 1}, "two", 3))
 	require.Equal(t, []string{`{"a":1}`, `"two"`, `3`}, lines(t, path))
-	whole, err := os.ReadFile(path)
-	require.NoError(t, err)
+	whole := must(os.ReadFile(path))
 	for n := range len(whole) + 1 {
 		require.NoError(t, os.WriteFile(path, whole[:n], 0o644))
 		want := bytes.Count(whole[:n], []byte("\n"))
@@ -152,15 +152,12 @@ func FuzzJournal(f *testing.F) {
 
 func TestAcquire(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	release, err := Acquire(path)
-	require.NoError(t, err)
-	_, err = Acquire(path)
+	release := must(Acquire(path))
+	_, err := Acquire(path)
 	require.ErrorIs(t, err, ErrHeld)
 	require.ErrorContains(t, err, path)
 	require.NoError(t, release())
-	again, err := Acquire(path)
-	require.NoError(t, err)
-	require.NoError(t, again())
+	require.NoError(t, must(Acquire(path))())
 	_, err = Acquire(filepath.Join(path, "no", "folder"))
 	require.Error(t, err)
 }

@@ -20,15 +20,21 @@ import (
 	"blockyard/datasets/program/web/webtest"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 var quiet = slog.New(slog.DiscardHandler)
 
 // A program embeds Flags and passes its counters: the metrics, the health checks and the readiness work.
 func TestSite(t *testing.T) {
 	var c struct{ Flags }
-	parser, err := kong.New(&c)
-	require.NoError(t, err)
-	_, err = parser.Parse([]string{"--http", "127.0.0.1:0", "--allowed-host", "metrics.example"})
-	require.NoError(t, err)
+	parser := must(kong.New(&c))
+	must(parser.Parse([]string{"--http", "127.0.0.1:0", "--allowed-host", "metrics.example"}))
 	require.Equal(t, web.Names{"metrics.example"}, c.Names)
 	var games atomic.Int64
 	counts := Metrics("blockyard_test_", func(s *Scrape) {
@@ -56,8 +62,7 @@ func TestSite(t *testing.T) {
 	check("/readyz", http.StatusServiceUnavailable, "draining")
 	check("/healthz", http.StatusOK, "ok")
 	check("/other", http.StatusNotFound, "")
-	reply, err := http.Post(site.URL()+"/healthz", "text/plain", strings.NewReader("x"))
-	require.NoError(t, err)
+	reply := must(http.Post(site.URL()+"/healthz", "text/plain", strings.NewReader("x")))
 	require.NoError(t, reply.Body.Close())
 	require.Equal(t, http.StatusMethodNotAllowed, reply.StatusCode)
 
@@ -87,8 +92,7 @@ func TestMetrics(t *testing.T) {
 	for _, took := range []time.Duration{0, 1 << 12, 1<<12 + 1, time.Second, 1 << 34, 1<<34 + 1} {
 		count(took)
 	}
-	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations)
-	require.NoError(t, err)
+	site := must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations))
 	defer site.Close()
 	for scrape := 1.0; scrape < 3; scrape++ {
 		page := opstest.Scrape(t, site.URL())
@@ -115,15 +119,12 @@ func TestMetrics(t *testing.T) {
 
 // Idle connections of strangers, more than a server keeps, do not silence the health checks.
 func TestHealthBesideIdleStrangers(t *testing.T) {
-	site, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet)
-	require.NoError(t, err)
+	site := must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet))
 	defer site.Close()
 	for range 300 {
-		c, err := net.Dial("tcp", strings.TrimPrefix(site.URL(), "http://"))
-		require.NoError(t, err)
+		c := must(net.Dial("tcp", strings.TrimPrefix(site.URL(), "http://")))
 		defer c.Close()
-		_, err = c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"))
-		require.NoError(t, err)
+		must(c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")))
 	}
 	status, _ := opstest.Get(t, site.URL()+"/healthz")
 	require.Equal(t, http.StatusOK, status)
@@ -131,8 +132,7 @@ func TestHealthBesideIdleStrangers(t *testing.T) {
 
 // Without --http nothing is opened, and a program need not care.
 func TestNoSite(t *testing.T) {
-	site, err := new(Flags).Start(quiet)
-	require.NoError(t, err)
+	site := must(new(Flags).Start(quiet))
 	require.Nil(t, site)
 	site.Ready()
 	site.Unready("draining")
@@ -149,9 +149,7 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 	for address, warns := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true} {
 		var out bytes.Buffer
 		f := Flags{HTTP: address}
-		site, err := f.Start(f.Logger(&out))
-		require.NoError(t, err)
-		require.NoError(t, site.Close())
+		require.NoError(t, must(f.Start(f.Logger(&out))).Close())
 		require.Equal(t, warns, strings.Contains(out.String(), "level=WARN"), "%s: %s", address, &out)
 	}
 }
@@ -164,11 +162,9 @@ func TestNameIsTakenTwice(t *testing.T) {
 
 func TestLogger(t *testing.T) {
 	var c struct{ Flags }
-	parser, err := kong.New(&c)
-	require.NoError(t, err)
+	parser := must(kong.New(&c))
 	log := func(args ...string) string {
-		_, err := parser.Parse(args)
-		require.NoError(t, err)
+		must(parser.Parse(args))
 		var out bytes.Buffer
 		l := c.Logger(&out)
 		l.Debug("small")

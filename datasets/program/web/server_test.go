@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,11 +19,18 @@ import (
 	"blockyard/datasets/program/web/webtest"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // served serves a handler until the test ends and returns its address.
 func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must(net.Listen("tcp", "127.0.0.1:0"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, handler, limits) }()
@@ -36,11 +45,9 @@ func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
 func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
 	t.Helper()
 	for range n {
-		c, err := net.Dial("tcp", address)
-		require.NoError(t, err)
+		c := must(net.Dial("tcp", address))
 		t.Cleanup(func() { _ = c.Close() })
-		_, err = io.WriteString(c, text)
-		require.NoError(t, err)
+		must(io.WriteString(c, text))
 		all = append(all, c)
 	}
 	return all
@@ -52,8 +59,7 @@ func answered(t *testing.T, address, path string) net.Conn {
 	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)[0]
 	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	b := make([]byte, 15)
-	_, err := io.ReadFull(c, b)
-	require.NoError(t, err)
+	must(io.ReadFull(c, b))
 	require.Equal(t, "HTTP/1.1 200 OK", string(b))
 	return c
 }
@@ -109,8 +115,7 @@ func TestMembersStay(t *testing.T) {
 	for _, c := range red[:5] {
 		isClosed(t, c)
 	}
-	_, err := io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	require.NoError(t, err)
+	must(io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 	require.NoError(t, blue.SetDeadline(time.Now().Add(time.Minute)))
 	seen := ""
 	for strings.Count(seen, "false 127.0.0.1") < 2 {
@@ -132,8 +137,7 @@ func TestHalfRequestsEnd(t *testing.T) {
 // Only its own names reach a server: any address, localhost, those that it is given, and the name of the machine if other
 // machines reach it. Of web pages, only its own do.
 func TestHosts(t *testing.T) {
-	machine, err := os.Hostname()
-	require.NoError(t, err)
+	machine := must(os.Hostname())
 	short, _, _ := strings.Cut(machine, ".")
 	const local = "127.0.0.1:80"
 	for _, c := range []struct {
@@ -153,9 +157,8 @@ func TestHosts(t *testing.T) {
 		{"games.example.org", "https://games.example.org:81", false, false},
 	} {
 		for address, want := range map[string]bool{local: c.here, "[::1]:80": c.here, "0.0.0.0:80": c.there, "[::]:80": c.there} {
-			a, err := net.ResolveTCPAddr("tcp", address)
-			require.NoError(t, err)
-			err = Names{"games.example.org"}.of(a).refuse(&http.Request{Host: c.host, Header: http.Header{"Origin": {c.origin}}})
+			a := must(net.ResolveTCPAddr("tcp", address))
+			err := Names{"games.example.org"}.of(a).refuse(&http.Request{Host: c.host, Header: http.Header{"Origin": {c.origin}}})
 			require.Equal(t, want, err == nil, "%s at %s: %v", c, address, err)
 		}
 	}
@@ -174,14 +177,11 @@ func TestForeignPages(t *testing.T) {
 	own := func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }
 	address := served(t, own, Limits{Names: Names{"play.example"}})
 	for host, want := range map[string]string{"rebound.example": "--allowed-host NAME", "play.example:443": "/own"} {
-		q, err := http.NewRequest(http.MethodGet, "http://"+address+"/own", nil)
-		require.NoError(t, err)
+		q := must(http.NewRequest(http.MethodGet, "http://"+address+"/own", nil))
 		q.Host = host
-		r, err := http.DefaultClient.Do(q)
-		require.NoError(t, err)
+		r := must(http.DefaultClient.Do(q))
 		defer r.Body.Close()
-		text, err := io.ReadAll(r.Body)
-		require.NoError(t, err)
+		text := must(io.ReadAll(r.Body))
 		require.Equal(t, want == "/own", r.StatusCode == http.StatusOK)
 		require.Equal(t, want == "/own", string(text) == "/own")
 		require.Contains(t, string(text), want)
@@ -191,8 +191,7 @@ func TestForeignPages(t *testing.T) {
 // The address that is printed can be opened on this machine; one that is taken is refused with a hint.
 func TestListen(t *testing.T) {
 	var out, errs strings.Builder
-	l, err := Listen("0.0.0.0:0", "/#game/3", false, &out, &errs)
-	require.NoError(t, err)
+	l := must(Listen("0.0.0.0:0", "/#game/3", false, &out, &errs))
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, err)
@@ -229,4 +228,78 @@ func TestCloseAfterTheListener(t *testing.T) {
 	<-l.accepting
 	require.NoError(t, s.Close())
 	require.NoError(t, <-ended)
+}
+
+// A crowd wants turns while the test has the turn.
+type crowd struct {
+	t     *testing.T
+	turns Turns
+	group sync.WaitGroup
+	order chan string // who had a turn, in this order
+	busy  chan string // who was refused
+}
+
+func newCrowd(t *testing.T) *crowd {
+	c := &crowd{t: t, order: make(chan string, 1000), busy: make(chan string, 1000)}
+	require.NoError(t, c.turns.Enter(t.Context(), "test", ""))
+	return c
+}
+
+// want waits for a turn of a client for an object, and returns when it waits or was refused.
+func (c *crowd) want(ctx context.Context, client, object string) {
+	c.t.Helper()
+	waiting, refused := c.turns.Waiting(), len(c.busy)
+	c.group.Go(func() {
+		switch err := c.turns.Enter(ctx, client, object); {
+		case err == nil:
+			c.order <- client + object
+			c.turns.Leave()
+		case errors.Is(err, ErrBusy):
+			c.busy <- client + object
+		}
+	})
+	require.Eventually(c.t, func() bool { return c.turns.Waiting() > waiting || len(c.busy) > refused }, hang,
+		50*time.Microsecond)
+}
+
+// hang bounds what a test waits for: it only ends one that hangs.
+const hang = 2 * time.Minute
+
+// However many requests wait, those of another client, and those for another object, wait for one of them at most.
+func TestTurns(t *testing.T) {
+	c := newCrowd(t)
+	for range 60 {
+		c.want(t.Context(), "x", "a")
+	}
+	c.want(t.Context(), "x", "b")
+	c.want(t.Context(), "y", "a")
+	ctx, cancel := context.WithCancel(t.Context())
+	c.want(ctx, "z", "a")
+	cancel() // who goes away is not waited for
+	require.Eventually(t, func() bool { return c.turns.Waiting() == 62 }, hang, time.Millisecond)
+	c.turns.Leave()
+	c.group.Wait()
+	require.Equal(t, []string{"xa", "ya", "xb", "xa"}, []string{<-c.order, <-c.order, <-c.order, <-c.order})
+	require.Len(t, c.order, 58)
+	require.False(t, c.turns.busy)
+}
+
+// Only so many requests wait. It is one of the client with most of them, and for its object with most of them, that is
+// refused.
+func TestTurnsAreBounded(t *testing.T) {
+	c := newCrowd(t)
+	c.want(t.Context(), "x", "b")
+	for range MaxWaiting + 50 {
+		c.want(t.Context(), "x", "a")
+	}
+	for range 10 {
+		c.want(t.Context(), "y", "a")
+	}
+	require.Len(t, c.busy, 61)
+	for range 61 {
+		require.Equal(t, "xa", <-c.busy)
+	}
+	require.Equal(t, MaxWaiting, c.turns.Waiting())
+	c.turns.Leave()
+	c.group.Wait()
 }

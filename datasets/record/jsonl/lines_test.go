@@ -2,18 +2,28 @@ package jsonl_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"blockyard/datasets/record/jsonl"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/record/jsonl"
 )
+
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
 
 func zip(text string) []byte {
 	var out bytes.Buffer
@@ -25,8 +35,7 @@ func zip(text string) []byte {
 
 // read returns the lines with their numbers, and how they ended.
 func read(t *testing.T, file []byte) (text []string, numbers []int, end error) {
-	r, err := jsonl.New("f", bytes.NewReader(file))
-	require.NoError(t, err)
+	r := must(jsonl.New("f", bytes.NewReader(file)))
 	for {
 		line, err := r.Next()
 		if err != nil {
@@ -61,8 +70,8 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 func TestCompressedDataEndsEarly(t *testing.T) {
 	packed := zip(strings.Repeat("some line\n", 1000))
 	for n := 2; n < len(packed); n++ {
-		r, err := jsonl.New("f", bytes.NewReader(packed[:n]))
-		require.NoError(t, err)
+		r := must(jsonl.New("f", bytes.NewReader(packed[:n])))
+		var err error
 		for err == nil {
 			_, err = r.Next()
 		}
@@ -79,15 +88,13 @@ func TestCompressedDataEndsEarly(t *testing.T) {
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("a"), 0o644))
-	r, err := jsonl.Open(path)
-	require.NoError(t, err)
-	_, err = r.Next()
-	require.NoError(t, err)
+	r := must(jsonl.Open(path))
+	must(r.Next())
 	require.EqualError(t, r.Errorf("odd: %w", io.ErrNoProgress), path+":1: odd: "+io.ErrNoProgress.Error())
 	require.True(t, r.Cut())
 	require.False(t, r.Compressed())
 	require.NoError(t, r.Close())
-	_, err = jsonl.Open(filepath.Dir(path) + "/none")
+	_, err := jsonl.Open(filepath.Dir(path) + "/none")
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
 
@@ -95,32 +102,131 @@ func TestOpen(t *testing.T) {
 func TestOffset(t *testing.T) {
 	text := "a\n\nbb\r\nccc"
 	for _, file := range [][]byte{[]byte(text), zip(text)} {
-		r, err := jsonl.New("f", bytes.NewReader(file))
-		require.NoError(t, err)
+		r := must(jsonl.New("f", bytes.NewReader(file)))
 		for _, want := range []int64{2, 7, 10} {
-			_, err := r.Next()
-			require.NoError(t, err)
+			must(r.Next())
 			require.Equal(t, want, r.Offset())
 		}
 	}
 	for name, file := range map[string][]byte{"plain": []byte(text), "zipped": zip(text)} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, file, 0o644))
-		r, err := jsonl.OpenAt("f", path, 1, 2)
-		require.NoError(t, err)
-		line, err := r.Next()
-		require.NoError(t, err)
-		require.Equal(t, "bb", string(line))
+		r := must(jsonl.OpenAt("f", path, 1, 2))
+		require.Equal(t, "bb", string(must(r.Next())))
 		require.Equal(t, 3, r.Line())
 		require.Equal(t, int64(7), r.Offset())
 		require.EqualError(t, r.Errorf("odd"), "f:3: odd")
 		require.NoError(t, r.Close())
-		r, err = jsonl.OpenAt("f", path, 5, 100)
-		require.NoError(t, err)
-		_, err = r.Next()
+		r = must(jsonl.OpenAt("f", path, 5, 100))
+		_, err := r.Next()
 		require.ErrorIs(t, err, io.EOF, "a shorter file reads as empty")
 		require.NoError(t, r.Close())
 	}
 	_, err := jsonl.OpenAt("f", t.TempDir(), 0, 0)
 	require.EqualError(t, err, "f: want a regular file")
+}
+
+// endless is a compressed stream of one character that does not end.
+func endless(t *testing.T, c string) io.Reader {
+	r, w := io.Pipe()
+	t.Cleanup(func() { _ = r.Close() })
+	go func() {
+		z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed)
+		for text := []byte(strings.Repeat(c, 1<<16)); ; {
+			if _, err := z.Write(text); err != nil {
+				return
+			}
+		}
+	}()
+	return r
+}
+
+// What never ends is refused after a bounded number of bytes, with the place and what to do.
+func TestEndlessFiles(t *testing.T) {
+	for c, want := range map[string]string{
+		"\n":   "f:1048577: more than 1048576 bytes of blank lines: remove them",
+		" \n":  "f:524289: more than 1048576 bytes of blank lines: remove them",
+		" ":    "f:1: the line is too long: want at most 16777216 bytes",
+		"x":    "f:1: the line is too long: want at most 16777216 bytes",
+		"{}\n": "f:10923: the file has more than 32768 bytes uncompressed: raise --max-bytes",
+	} {
+		r := must(jsonl.New("f", endless(t, c)))
+		if c == "{}\n" {
+			r.Limit(32<<10, "raise --max-bytes")
+		}
+		var err error
+		for err == nil {
+			_, err = r.Next()
+		}
+		require.EqualError(t, err, want)
+	}
+	r, err := jsonl.New("f", strings.NewReader(strings.Repeat("\n", jsonl.MaxBlank)+"a\n"+strings.Repeat("\n", jsonl.MaxBlank)))
+	require.NoError(t, err)
+	_, err = r.Next()
+	require.NoError(t, err, "as many as are permitted")
+	_, err = r.Next()
+	require.ErrorIs(t, err, io.EOF)
+}
+
+// A reader hears that its context has ended, within a line and between blank lines, and goes on where
+// it was.
+func TestContextEnds(t *testing.T) {
+	for _, c := range []string{"x", "\n"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		// The context ends while the data is read.
+		in := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte(c), 300_000)), hook(cancel),
+			bytes.NewReader(bytes.Repeat([]byte(c), 300_000)), strings.NewReader("y\n"))
+		r := must(jsonl.New("f", in))
+		r.Use(ctx)
+		_, err := r.Next()
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorContains(t, err, "f:")
+		require.Less(t, r.Offset(), int64(500_000))
+		_, err = r.Next()
+		require.ErrorIs(t, err, context.Canceled)
+		r.Use(t.Context())
+		line := must(r.Next())
+		require.EqualValues(t, 600_002, r.Offset())
+		require.Equal(t, strings.TrimSpace(strings.Repeat(c, 600_000)+"y"), string(line))
+	}
+}
+
+// A hook is an empty reader that does something when it is read.
+type hook func()
+
+func (h hook) Read([]byte) (int, error) {
+	h()
+	return 0, io.EOF
+}
+
+// Going on in the middle of a compressed file takes time too, so it can be interrupted, and gone on with.
+func TestContextEndsBehindALongBeginning(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	text := strings.Repeat(strings.Repeat("x", 1023)+"\n", 1<<14) + "y\n"
+	require.NoError(t, os.WriteFile(path, zip(text), 0o600))
+	r := must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
+	defer r.Close()
+	soon, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	interrupted := 0
+	for {
+		r.Use(soon)
+		if interrupted == 3 {
+			r.Use(t.Context())
+		}
+		line, err := r.Next()
+		if err == nil {
+			require.Equal(t, "y", string(line))
+			require.Equal(t, 1<<14+1, r.Line())
+			break
+		}
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		interrupted++
+	}
+	require.Equal(t, 3, interrupted)
+	r = must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
+	defer r.Close()
+	r.Limit(1<<24, "split it")
+	_, err := r.Next()
+	require.ErrorContains(t, err, "more than 16777216 bytes")
 }
