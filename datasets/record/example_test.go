@@ -1,17 +1,17 @@
 package record_test
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"log"
-	"os"
-	"path/filepath"
 
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/games"
 )
 
-// Record a game, read it back from its file, check it and replay it.
+// Record a game, read it back, check it and replay it. Create, Open and Append take the name of a file.
 func Example() {
 	g, err := games.Lookup("dropblox")
 	if err != nil {
@@ -21,35 +21,21 @@ func Example() {
 	s.Reset(7)
 	rec := record.New(g, 7, []string{"first legal action"})
 	for s.Acting() != 0 {
-		m := env.NoMoves
-		m[0] = s.Legal(0, nil)[0]
+		m := env.Alone(0, s.Legal(0, nil)[0])
 		rec.Add(s.Acting(), m)
 		s.Step(m)
 	}
 	rec.End(s)
 
-	dir, err := os.MkdirTemp("", "")
+	var file bytes.Buffer
+	w := record.NewWriter(&file)
+	if err := errors.Join(w.Write(rec), w.Close()); err != nil {
+		log.Fatal(err)
+	}
+	r, err := record.NewReader("games.jsonl", &file)
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "games.jsonl.gz")
-	w, err := record.Create(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Write(rec); err != nil {
-		log.Fatal(err)
-	}
-	if err := w.Close(); err != nil { // the file gets its name here
-		log.Fatal(err)
-	}
-
-	r, err := record.Open(path)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer r.Close()
 	for rec, err := range r.All() {
 		if err != nil {
 			log.Fatal(err)

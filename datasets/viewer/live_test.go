@@ -22,86 +22,72 @@ func aged(t *testing.T, path string, by time.Duration) {
 	require.NoError(t, os.Chtimes(path, at, at))
 }
 
-// The end of a history says whether the board was full or the time was up.
-func TestHistoryOutOfTime(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "h")
-	write(t, dir, 4)
-	text := must(os.ReadFile(filepath.Join(dir, "state3")))
-	failed := bytes.Replace(text, []byte("playing"), []byte("failed"), 1)
-	require.NotEqual(t, text, failed)
-	for _, name := range []string{"state3", "state4"} { // in the turn, and after it
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), failed, 0o644))
+// A history folder grows by states and moves; who watches sees after each step whether it goes on, and why not.
+func TestHistories(t *testing.T) {
+	type files map[string]string // by name; without a text it is removed
+	state3 := historyTexts(t)["state3"]
+	changed := func(old, other string) string {
+		require.Contains(t, state3, old)
+		return strings.Replace(state3, old, other, 1)
+	}
+	failed := changed("playing", "failed")
+	for name, steps := range map[string][]struct {
+		states      int // so many are written, and then the files
+		files       files
+		age         time.Duration // of the folder, before the test; 0 as it is
+		live        bool
+		turn        int // of the last frame
+		over, fault string
+	}{
+		"it grows": {
+			{states: 1, live: true}, {states: 40, live: true, turn: 39},
+			{states: 1 << 30, turn: 127, over: "The board is full · 27 points"},
+		},
+		"the time is up in a turn": {{states: 4, files: files{"state3": failed}, turn: 3, over: "Time is up · 0 points"}},
+		"the time is up after it":  {{states: 4, files: files{"state4": failed}, turn: 3, over: "Time is up · 0 points"}},
+		"points from nowhere": {{
+			states: 4, files: files{"state3": changed(`"score": 0`, `"score": 5`)}, turn: 2,
+			fault: "/state3: by the rules, no commands lead there",
+		}},
+		"a move is half written, and stays so": {
+			{states: 3, files: files{"move2": `["le`}, live: true, turn: 2},
+			{states: 3, files: files{"move2": `["le`}, age: time.Minute, turn: 2, fault: "/move2: unexpected end"},
+		},
+		"a move is missing": {{states: 4, files: files{"move2": ""}, live: true, turn: 3}},
+		// Meta says that a limit of turns has ended the game, at the same time by the file system's clock.
+		"it is stopped": {
+			{states: 4, files: files{"meta": `{"program":"./bot","turns":0}`}, age: -time.Hour, live: true, turn: 3},
+			{files: files{"meta": `{"program":"./bot","turns":3,"reason":"turns"}`}, age: -time.Hour, turn: 3, over: "Stopped here"},
+		},
+	} {
+		dir, began := filepath.Join(t.TempDir(), "0_1360540800"), time.Now()
+		require.NoError(t, os.Mkdir(dir, 0o755))
 		c := serve(t, dir)
-		d := c.game("h")
-		require.False(t, d.Replay.Live)
-		end := c.frames("h", d.Replay.Frames-1, 1).Frames[0]
-		require.Equal(t, 3, end.Turn)
-		require.Equal(t, "Time is up · 0 points", end.Over)
-		require.True(t, end.Red)
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "state3"), text, 0o644))
+		for _, s := range steps {
+			write(t, dir, s.states)
+			for file, text := range s.files {
+				_ = os.Remove(filepath.Join(dir, file))
+				if text != "" {
+					require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+				}
+			}
+			if at := began.Add(-s.age); s.age != 0 {
+				require.NoError(t, os.Chtimes(dir, at, at))
+			}
+			g := c.list("").Games[0]
+			d := c.game(g.ID)
+			end := c.frames(g.ID, d.Replay.Frames-1, 1).Frames[0]
+			require.Equal(t, s.turn, end.Turn, name)
+			require.Equal(t, s.fault == "", d.Replay.Error == "", name)
+			require.Contains(t, d.Replay.Error, s.fault, name)
+			require.Contains(t, end.Over, s.over, name)
+			require.Equal(t, s.over != "", end.Red, name)
+			if s.fault == "" {
+				require.Equal(t, []bool{s.live, s.live}, []bool{g.Live, d.Replay.Live}, name)
+			}
+			require.Equal(t, int64(1360540800000), g.Time)
+		}
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "state3"), bytes.Replace(text, []byte(`"score": 0`),
-		[]byte(`"score": 5`), 1), 0o644))
-	c := serve(t, dir)
-	require.Contains(t, c.game("h").Replay.Error, "h/state3: by the rules, no commands lead there")
-	require.Equal(t, 2, c.game("h").Replay.Turns-1)
-}
-
-// A game that a limit of turns has ended has no failed state: its meta says that it is over, and nothing is live, also if
-// that was written in the same moment, by the file system's clock, as what the viewer has seen.
-func TestHistoryStopped(t *testing.T) {
-	dir, at := filepath.Join(t.TempDir(), "h"), time.Now().Add(time.Hour)
-	write(t, dir, 4)
-	meta := func(text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "meta"), []byte(text), 0o644))
-		require.NoError(t, os.Chtimes(dir, at, at))
-	}
-	meta(`{"program":"./bot","turns":0}`)
-	c := serve(t, dir)
-	require.True(t, c.list("").Games[0].Live)
-	require.True(t, c.game("h").Replay.Live)
-	require.NoError(t, os.Remove(filepath.Join(dir, "meta")))
-	meta(`{"program":"./bot","turns":3,"reason":"turns"}`)
-	require.False(t, c.list("").Games[0].Live)
-	d := c.game("h")
-	require.False(t, d.Replay.Live)
-	require.Empty(t, d.Replay.Error)
-	require.Contains(t, c.frames("h", d.Replay.Frames-1, 1).Frames[0].Over, "Stopped here")
-}
-
-// A history folder grows by states and moves; its frames are the commands of rules §14.
-func TestHistoryGrows(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "0_1360540800")
-	write(t, dir, 1)
-	c := serve(t, dir)
-	g := c.list("").Games[0]
-	require.True(t, g.Live)
-	require.Equal(t, int64(1360540800000), g.Time)
-	d := c.game(g.ID)
-	require.Equal(t, 1, d.Replay.Frames)
-	require.True(t, d.Replay.Live)
-
-	write(t, dir, 40)
-	total := 1
-	for turn := range 39 {
-		var moves []string
-		require.NoError(t, json.Unmarshal([]byte(historyTexts(t)[fmt.Sprintf("move%d", turn)]), &moves))
-		total += 1 + len(moves)
-	}
-	d = c.game(g.ID)
-	require.Equal(t, total, d.Replay.Frames)
-	require.True(t, d.Replay.Live)
-	require.Equal(t, 39, c.frames(g.ID, total-1, 1).Frames[0].Turn)
-
-	write(t, dir, 1<<30)
-	d = c.game(g.ID)
-	require.False(t, d.Replay.Live)
-	require.Empty(t, d.Replay.Error)
-	end := c.frames(g.ID, d.Replay.Frames-1, 1).Frames[0]
-	require.True(t, end.Red)
-	require.Equal(t, "The board is full · 27 points", end.Over)
-	require.Equal(t, 127, end.Turn)
-	require.Equal(t, []int{27}, c.list("").Games[0].Scores)
 }
 
 // A game of Dropblox, as a history or a record, is shown as the commands that lead to its resting places, illegal ones
@@ -142,6 +128,14 @@ func TestDropbloxFrames(t *testing.T) {
 		}
 		require.Greater(t, turns, 10)
 	}
+	total := len(c.game("history/0_1360540800").Replay.Starts)
+	for name, text := range historyTexts(t) {
+		var moves []string
+		if strings.HasPrefix(name, "move") && json.Unmarshal([]byte(text), &moves) == nil {
+			total += len(moves)
+		}
+	}
+	require.Len(t, c.all("history/0_1360540800"), total)
 	rec, end := firstOf(t, "../games/dropblox.jsonl"), all[len(all)-1]
 	require.Equal(t, len(rec.Choices), end.Turn)
 	require.True(t, end.Red)
@@ -149,25 +143,6 @@ func TestDropbloxFrames(t *testing.T) {
 	starts := c.game("dropblox.jsonl:1").Replay.Starts
 	require.Len(t, starts, len(rec.Choices)+1)
 	require.Equal(t, 7, all[starts[7]].Turn)
-}
-
-// A move file half written is waited for; one that stays so is complained of.
-func TestHalfWritten(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "h")
-	write(t, dir, 3)
-	move := filepath.Join(dir, "move2")
-	require.NoError(t, os.WriteFile(move, []byte(`["le`), 0o644))
-	c := serve(t, dir)
-	d := c.game("h")
-	require.Empty(t, d.Replay.Error)
-	require.True(t, d.Replay.Live)
-	aged(t, dir, time.Minute)
-	require.Contains(t, c.game("h").Replay.Error, "h/move2: unexpected end")
-	require.NoError(t, os.Remove(move))
-	write(t, dir, 4)
-	require.NoError(t, os.Remove(filepath.Join(dir, "move2")))
-	fresh := serve(t, dir) // a missing move file is a turn without commands
-	require.Equal(t, 3, fresh.frames("h", fresh.game("h").Replay.Frames-1, 1).Frames[0].Turn)
 }
 
 // Records are listed as they are appended; a long game in parts is followed.

@@ -32,7 +32,7 @@ import (
 // --max-memory and a tenth more, or 64 MiB. Games fill half of the limit. Then several clients at once call each method
 // with its largest arguments, and do not read the answers. A method without an attack fails the test.
 func TestMemoryUnderAttack(t *testing.T) {
-	const limit, clients = 128 << 20, 4
+	const limit, clients = 128 << 20, 3
 	path := filepath.Join(t.TempDir(), "s")
 	p := serve(t, "--listen", "unix:"+path, "--max-memory", fmt.Sprint(limit))
 	watch := watchMemory(t, p.Process.Pid)
@@ -160,18 +160,13 @@ var large sync.Mutex
 type memoryWatch struct{ peak atomic.Int64 }
 
 func watchMemory(t *testing.T, pid int) *memoryWatch {
-	w, stop := &memoryWatch{}, make(chan struct{})
-	t.Cleanup(func() { close(stop) })
+	w := &memoryWatch{}
 	sample := func() int64 {
 		b, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-		field := func(name string) int64 {
+		field := func(name string) (kib int64) {
 			_, rest, _ := strings.Cut(string(b), name+":")
-			words := strings.Fields(rest)
-			if len(words) == 0 {
-				return 0
-			}
-			n, _ := strconv.ParseInt(words[0], 10, 64)
-			return n << 10
+			_, _ = fmt.Sscan(rest, &kib)
+			return kib << 10
 		}
 		return field("VmRSS") - field("RssShmem")
 	}
@@ -179,13 +174,8 @@ func watchMemory(t *testing.T, pid int) *memoryWatch {
 		t.Skip("no /proc/PID/status here")
 	}
 	go func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(2 * time.Millisecond):
-				w.peak.Store(max(w.peak.Load(), sample()))
-			}
+		for ; t.Context().Err() == nil; time.Sleep(2 * time.Millisecond) {
+			w.peak.Store(max(w.peak.Load(), sample()))
 		}
 	}()
 	return w

@@ -207,22 +207,6 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// The tools also work over a WebSocket, on the episode of its session, and on that of a session over HTTP.
-func TestToolsOverWebSocket(t *testing.T) {
-	w, p := begun(t, "wintetris", nil)
-	kind, out := p.send(`{"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-		"params": {"name": "observe", "arguments": {}}}}`)
-	require.Equal(t, "mcp", kind)
-	require.Contains(t, out["result"].(map[string]any)["content"].([]any)[0].(map[string]any)["text"], "It is your turn.")
-	require.Equal(t, 1, w.guests.Counts().Sessions, "it is the socket's own")
-	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
-	w.tool(t, id, "observe", nil)
-	attached := w.dialAt(t, "/ws?session_id="+id, "")
-	_, state := attached.send(`{"type": "state"}`)
-	require.NotNil(t, state["episode_id"])
-	require.Equal(t, 2, w.guests.Counts().Sessions)
-}
-
 // named returns the names of tools in a list as JSON has it.
 func named(t *testing.T, list any) (names []string) {
 	t.Helper()
@@ -245,13 +229,12 @@ func TestToolsThatAreOff(t *testing.T) {
 			method, params))
 		return out
 	}
-	step := func(action string) any {
-		out := w.want(t, 200, "POST", "/step", fmt.Sprintf(`{"action": %s}`, action))
-		return out["observation"]
+	step := func(action string) map[string]any {
+		return observationOf(w.want(t, 200, "POST", "/step", `{"action": `+action+`}`))
 	}
-	stepOverSocket := func(action string) any {
-		_, out := p.send(fmt.Sprintf(`{"type": "step", "data": %s}`, action))
-		return out["observation"]
+	stepOverSocket := func(action string) map[string]any {
+		_, out := p.send(`{"type": "step", "data": ` + action + `}`)
+		return observationOf(out)
 	}
 	w.want(t, 200, "POST", "/reset", `{"seed": 1}`)
 	p.send(`{"type": "reset", "data": {"seed": 1}}`)
@@ -262,8 +245,8 @@ func TestToolsThatAreOff(t *testing.T) {
 		"MCP":            list.Tools,
 		"JSON-RPC":       w.rpcCall(t, "tools/list", nil)["result"].(map[string]any)["tools"],
 		"WebSocket, MCP": overSocket("tools/list", "{}")["result"].(map[string]any)["tools"],
-		"HTTP":           step(listing).(map[string]any)["tools"],
-		"WebSocket":      stepOverSocket(listing).(map[string]any)["tools"],
+		"HTTP":           step(listing)["tools"],
+		"WebSocket":      stepOverSocket(listing)["tools"],
 	} {
 		require.ElementsMatch(t, []string{"observe", "play"}, named(t, tools), door)
 	}
@@ -276,11 +259,12 @@ func TestToolsThatAreOff(t *testing.T) {
 		told := map[string]any{
 			"JSON-RPC":       w.rpcCall(t, "tools/call", json.RawMessage(params))["error"],
 			"WebSocket, MCP": overSocket("tools/call", params)["error"],
-			"HTTP":           step(call).(map[string]any)["error"],
-			"WebSocket":      stepOverSocket(call).(map[string]any)["error"],
+			"HTTP":           step(call)["error"],
+			"WebSocket":      stepOverSocket(call)["error"],
 		}
 		if name == "play" || name == "observe" {
 			require.NoError(t, err)
+			require.Nil(t, told["WebSocket, MCP"])
 			continue
 		}
 		require.ErrorContains(t, err, name)
@@ -291,6 +275,7 @@ func TestToolsThatAreOff(t *testing.T) {
 	}
 	_, after := p.send(`{"type": "state"}`)
 	require.Equal(t, before, after)
+	require.Equal(t, 3, w.guests.Counts().Sessions, "a socket's tools are those of its own episode")
 	p.refused(`{"type": "reset", "data": {"state": "mine"}}`, "offers no restore")
 	w.refuses(t, 400, "offers no restore", "POST", "/reset", `{"state": "mine"}`)
 }

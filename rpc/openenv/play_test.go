@@ -1,9 +1,7 @@
 package openenv
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
 	"sync"
@@ -39,7 +37,7 @@ func TestWebSocketPlaysTheGame(t *testing.T) {
 			for step := range 20 {
 				moves, legal := movesOf(r), e.Legal(0, 0, nil)
 				require.Len(t, moves, len(legal))
-				require.Contains(t, r["observation"].(map[string]any)["text"], server.DescribeRows(e, 0, false)[0])
+				require.Contains(t, observationOf(r)["text"], server.DescribeRows(e, 0, false)[0])
 				k := (step * 7) % len(moves)
 				require.Equal(t, g.Text(legal[k]), moves[k])
 				kind, r = p.step(" " + moves[k] + "\n")
@@ -74,11 +72,11 @@ func TestIllegalMove(t *testing.T) {
 		require.Equal(t, "observation", kind, move)
 		require.EqualValues(t, -0.25, r["reward"])
 		require.Equal(t, false, r["done"])
-		o := r["observation"].(map[string]any)
+		o := observationOf(r)
 		require.Contains(t, o["error"], why)
 		require.Contains(t, o["error"], "legal_moves, such as")
 		require.Equal(t, movesOf(first), movesOf(r))
-		require.Equal(t, first["observation"].(map[string]any)["text"], o["text"])
+		require.Equal(t, observationOf(first)["text"], o["text"])
 	}
 	_, state := p.send(`{"type": "state"}`)
 	require.EqualValues(t, 3, state["illegal_moves"])
@@ -97,13 +95,13 @@ func TestSeatsAndTruncation(t *testing.T) {
 		seat int
 	}{{`{"seed": 3}`, 2}, {`{"seed": 3, "seat": 0}`, 0}, {`{"seed": 3, "seat": 3}`, 3}} {
 		_, r := p.send(`{"type": "reset", "data": ` + c.data + `}`)
-		require.EqualValues(t, c.seat, r["observation"].(map[string]any)["seat"])
+		require.EqualValues(t, c.seat, observationOf(r)["seat"])
 		for range 3 {
 			require.Equal(t, false, r["done"])
 			_, r = p.step(movesOf(r)[0])
 		}
 		require.Equal(t, true, r["done"])
-		require.Equal(t, true, r["observation"].(map[string]any)["truncated"])
+		require.Equal(t, true, observationOf(r)["truncated"])
 		require.Empty(t, movesOf(r))
 		p.refused(step, "the episode is over")
 	}
@@ -120,7 +118,7 @@ func TestRewards(t *testing.T) {
 		_, r = p.step(movesOf(r)[0])
 		sum += r["reward"].(float64)
 	}
-	o := r["observation"].(map[string]any)
+	o := observationOf(r)
 	require.Equal(t, o["scores"].([]any)[0], sum)
 	require.EqualValues(t, -1, o["result"], "who stacks all pieces on the left loses")
 	require.Contains(t, o["text"], "The game is over.")
@@ -218,14 +216,14 @@ func TestHiddenLegalMoves(t *testing.T) {
 	require.Greater(t, len(listed), 5)
 	for _, move := range []string{"nonsense", w.c.Game.Text(env.Action(w.c.Game.Actions - 1))} {
 		_, r = p.step(move)
-		require.Contains(t, r["observation"].(map[string]any)["error"], ": the tool legal_moves lists those that are")
+		require.Contains(t, observationOf(r)["error"], ": the tool legal_moves lists those that are")
 	}
 	texts := fmt.Sprint(w.tool(t, "", "observe", nil), r)
 	for _, move := range listed {
 		require.NotContains(t, texts, move)
 	}
 	_, r = p.step(listed[3].(string))
-	require.Empty(t, r["observation"].(map[string]any)["error"])
+	require.Empty(t, observationOf(r)["error"])
 	require.Empty(t, movesOf(r))
 }
 
@@ -283,16 +281,13 @@ func recording(t *testing.T, game string, sc server.Config, change func(*Config)
 		from := must(record.Open(path))
 		defer from.Close()
 		all := map[string]*record.Record{}
-		for {
-			rec, err := from.Read()
-			if errors.Is(err, io.EOF) {
-				return all
-			}
+		for rec, err := range from.All() {
 			require.NoError(t, err)
 			require.NoError(t, record.Check(w.c.Game, rec))
 			require.NotContains(t, all, rec.Meta["episode_id"], "an episode has one record")
 			all[rec.Meta["episode_id"]] = rec
 		}
+		return all
 	}
 }
 
@@ -302,7 +297,7 @@ func (p *player) finish(r map[string]any, most int) map[string]any {
 	for k := 0; k < most && !r["done"].(bool); k++ {
 		_, r = p.step(movesOf(r)[0])
 	}
-	return r["observation"].(map[string]any)
+	return observationOf(r)
 }
 
 // Episodes that are over are recorded with the names of who played, as the rules play them again; those that are not
@@ -384,11 +379,11 @@ func TestRelabelledPlay(t *testing.T) {
 				for k := 0; k < 40 && !r["done"].(bool); k++ {
 					moves := movesOf(r)
 					_, r = p.step(moves[random.Next()%uint64(len(moves))])
-					require.Empty(t, r["observation"].(map[string]any)["error"])
+					require.Empty(t, observationOf(r)["error"])
 				}
 				_, s := p.send(`{"type": "state"}`)
 				require.Equal(t, rules, s["rules"])
-				states, texts = append(states, s), append(texts, r["observation"].(map[string]any)["text"].(string))
+				states, texts = append(states, s), append(texts, observationOf(r)["text"].(string))
 				again := w.dial(t, "")
 				data := must(jsonOf(map[string]any{"seed": s["seed"], "rules": rules, "moves": s["moves"]}))
 				again.send(`{"type": "reset", "data": ` + data + `}`)
@@ -413,7 +408,7 @@ func TestRelabelledRules(t *testing.T) {
 	require.Contains(t, text, "spin is ")
 	require.Contains(t, text, w.c.Rules)
 	_, r := p.step("r0 x0 y19")
-	require.Contains(t, r["observation"].(map[string]any)["error"], "is not legal here")
+	require.Contains(t, observationOf(r)["error"], "is not legal here")
 	p.send(`{"type": "reset"}`)
 	require.NotContains(t, p.must("rules", nil)["rules"], "names of its own")
 }

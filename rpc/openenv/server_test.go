@@ -193,9 +193,14 @@ func (p *player) step(move string) (string, map[string]any) {
 	return p.send(string(b))
 }
 
+// observationOf is the observation of a result.
+func observationOf(result map[string]any) map[string]any {
+	return result["observation"].(map[string]any)
+}
+
 // movesOf returns the legal moves of a result.
 func movesOf(result map[string]any) (moves []string) {
-	for _, m := range result["observation"].(map[string]any)["legal_moves"].([]any) {
+	for _, m := range observationOf(result)["legal_moves"].([]any) {
 		moves = append(moves, m.(string))
 	}
 	return moves

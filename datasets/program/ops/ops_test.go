@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -115,19 +114,6 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	require.Zero(t, testing.AllocsPerRun(100, func() { count(time.Second) }), "a step allocates nothing")
-}
-
-// Idle connections of strangers, more than a server keeps, do not silence the health checks.
-func TestHealthBesideIdleStrangers(t *testing.T) {
-	site := must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet))
-	defer site.Close()
-	for range 300 {
-		c := must(net.Dial("tcp", strings.TrimPrefix(site.URL(), "http://")))
-		defer c.Close()
-		must(c.Write([]byte("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")))
-	}
-	status, _ := opstest.Get(t, site.URL()+"/healthz")
-	require.Equal(t, http.StatusOK, status)
 }
 
 // Without --http nothing is opened, and a program need not care.
