@@ -1,7 +1,6 @@
 package viewer
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,16 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"blockyard/datasets/record"
-
 	"github.com/stretchr/testify/require"
 )
-
-// aged makes a folder look as if nothing had been written there for a while.
-func aged(t *testing.T, path string, by time.Duration) {
-	at := time.Now().Add(-by)
-	require.NoError(t, os.Chtimes(path, at, at))
-}
 
 // A history folder grows by states and moves; who watches sees after each step whether it goes on, and why not.
 func TestHistories(t *testing.T) {
@@ -149,7 +140,7 @@ func TestDropbloxFrames(t *testing.T) {
 func TestRecordsGrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
 	text := must(os.ReadFile("../games/tetrisduel.jsonl"))
-	rec := must(mustRecord(text))
+	rec := firstOf(t, "../games/tetrisduel.jsonl")
 	add := func(text string) {
 		f := must(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
 		must(f.WriteString(text))
@@ -199,14 +190,6 @@ func TestRecordsGrow(t *testing.T) {
 	require.Equal(t, 31, d.Replay.Frames)
 	require.NoError(t, os.Remove(path))
 	require.Empty(t, c.list("").Games)
-}
-
-func mustRecord(text []byte) (*record.Record, error) {
-	r, err := record.NewReader("text", bytes.NewReader(text))
-	if err != nil {
-		return nil, err
-	}
-	return r.Read()
 }
 
 // Any bytes as a state or as a move file are shown or complained of.
