@@ -68,6 +68,7 @@ func TestViewErrors(t *testing.T) {
 		"check " + history:                          "is a folder",
 		"check " + filepath.Join(history, "state0"): "--record FILE",
 
+		"view --html " + filepath.Join(t.TempDir(), "x") + " " + sample + "#2": "no game 2",
 		"view --web none.jsonl":                               "no such file",
 		"view --web -":                                        "standard input cannot be shown",
 		"view --web --listen 1.2.3.4.5:1 " + sample:           "listen tcp",

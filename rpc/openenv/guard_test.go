@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -188,6 +190,18 @@ func TestDrain(t *testing.T) {
 	w.want(t, http.StatusServiceUnavailable, "POST", "/reset", "")
 	require.NoError(t, w.Close())
 	require.Error(t, p.closed())
+}
+
+// Requests whose body never comes, more than there may be connections, keep nobody out.
+func TestBodiesThatNeverCome(t *testing.T) {
+	w := start(t, "blocking", server.Config{}, nil)
+	address := strings.TrimPrefix(w.url, "http://")
+	for range 2 * 128 { // by default, 64 sessions may have 128 connections
+		c := must(net.Dial("tcp", address))
+		t.Cleanup(func() { _ = c.Close() })
+		must(fmt.Fprintf(c, "POST /reset HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n{", address))
+	}
+	w.want(t, http.StatusOK, "GET", "/health", "")
 }
 
 // answered is what the server answers, without a connection.
