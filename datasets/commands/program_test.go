@@ -1,21 +1,35 @@
 package commands
 
 import (
+	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
-
-	"blockyard/datasets/program"
-	"blockyard/datasets/viewer"
-
-	"blockyard/datasets/record"
-	"blockyard/datasets/record/jsonl"
-	"blockyard/env/games"
+	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program"
+	"blockyard/datasets/program/web/webtest"
+	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
+	"blockyard/datasets/record/playback"
+	"blockyard/datasets/viewer"
+	"blockyard/env/envtest"
+	"blockyard/env/games"
 )
 
 // must returns the result of a step that does not fail.
@@ -178,4 +192,230 @@ func TestArguments(t *testing.T) {
 // run runs a command line and returns the exit status.
 func run(args []string, con *program.Console) int {
 	return Program().Run(context.Background(), args, con)
+}
+
+// timelineOf replays a record.
+func timelineOf(t *testing.T, rec *record.Record) *playback.Timeline {
+	t.Helper()
+	g := must(games.Lookup(rec.Game))
+	return must(playback.Whole(t.Context(), g, rec))
+}
+
+func TestViewPrintsEveryPosition(t *testing.T) {
+	rec := readSample(t)
+	out, _ := call(t, 0, "view", sample+"#1")
+	steps := len(rec.Choices) / 2
+	require.Equal(t, steps+1, strings.Count(out, "  turn "))
+	require.Contains(t, out, fmt.Sprintf("turn %d of %d", steps, steps))
+	require.Contains(t, out, fmt.Sprintf("score %d, result %+g", rec.Scores[0], rec.Results[0]))
+	require.NotContains(t, out, "\x1b")
+	g := must(games.Lookup(rec.Game))
+	require.Contains(t, out, "plays "+g.Text(rec.Choices[0])+"\n")
+
+	tail, _ := call(t, 0, "view", "--from", fmt.Sprint(steps), sample)
+	require.Equal(t, 1, strings.Count(tail, "  turn "))
+	require.True(t, strings.HasSuffix(out, tail))
+}
+
+// What cannot be shown says so; of what is no record, also how to get one.
+func TestViewErrors(t *testing.T) {
+	text := read(t, sample)
+	log, cut := write(t, "game.txt", "player1 is random\n"), write(t, "game-001.log", "player1 is random\n")
+	history := filepath.Join(t.TempDir(), "0_1600000000")
+	played(t, history)
+	refused(t, 1, map[string]string{
+		"view " + sample + "#2": "../games/blockbattle.jsonl: no game 2, the file has 1",
+		"view " + sample + "#x": "want the number of a game",
+		"view " + sample + "#0": "want the number of a game",
+		"view none#1":           "no such file",
+		"view " + write(t, "odd", strings.Replace(text, `"game":"blockbattle"`, `"game":"chess"`, 1)): `no game "chess"`,
+		"view ../games": "../games: no history folder here or below",
+		"view " + log:   "game.txt:1: invalid character 'p'",
+		"view " + cut:   "game-001.log: this log does not end with the record of its game",
+		"view " + filepath.Join(history, "state0"):  "is a part of the history folder " + history + ": name the folder",
+		"view " + history + "#2":                    "a history folder has one game",
+		"check " + log:                              "--record FILE",
+		"check " + history:                          "is a folder",
+		"check " + filepath.Join(history, "state0"): "--record FILE",
+
+		"view --html " + filepath.Join(t.TempDir(), "x") + " " + sample + "#2": "no game 2",
+		"view --web none.jsonl":                               "no such file",
+		"view --web -":                                        "standard input cannot be shown",
+		"view --web --listen 1.2.3.4.5:1 " + sample:           "listen tcp",
+		"view --web --from 3 " + sample + " " + sample + "#1": "--from with several games",
+		"view " + sample + " " + sample:                       "the terminal viewer shows one game",
+	})
+	refused(t, 2, map[string]string{
+		"view --open":            "--open needs --web",
+		"view --live here:1":     "--live needs --web",
+		"view --html x --web":    "--web and --html can't be used together",
+		"view --token x --web":   "--token needs --live",
+		"view --listen here:1 -": "--listen needs --web",
+	})
+	// A record that does not hold is shown as far as it goes, and complained about.
+	out, errs := call(t, 1, "view", write(t, "odd", strings.Replace(text, `"scores":[`, `"scores":[7`, 1)))
+	require.Contains(t, out, "the record does not replay: the replayed game differs from the record: scores")
+	require.Contains(t, errs, "differs from the record")
+}
+
+// keys gives one key a read, as a terminal does.
+type keys []string
+
+func (k *keys) Read(p []byte) (int, error) {
+	if len(*k) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, (*k)[0])
+	*k = (*k)[1:]
+	return n, nil
+}
+
+func TestBrowseFollowsKeys(t *testing.T) {
+	r := timelineOf(t, readSample(t))
+	end := r.Len() - 1
+	var out bytes.Buffer
+	v := &screen{timeline: r, name: "x", colour: true}
+	pressed := keys{" ", "\x1b[C", "\x1b[D", "\x1b[B", "G", " ", "\x1b[A", "g", "?", "q", " "}
+	require.NoError(t, v.browse(&pressed, program.Raw(&out)))
+	require.Equal(t, keys{" "}, pressed, "q leaves")
+	var at []string
+	for _, screen := range strings.Split(out.String(), clearScreen)[1:] {
+		require.Contains(t, screen, "\x1b[7;38;5;")
+		require.NotRegexp(t, "[^\r]\n", screen)
+		require.LessOrEqual(t, strings.Count(screen, "\n"), 23, "it fits a terminal of 24 rows and 80 columns")
+		for line := range strings.Lines(regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(screen, "")) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSpace(line)), 80)
+		}
+		_, rest, _ := strings.Cut(screen, "  turn ")
+		n, _, _ := strings.Cut(rest, " of ")
+		at = append(at, n)
+	}
+	last, before := fmt.Sprint(end), fmt.Sprint(end-10)
+	require.Equal(t, []string{"0", "1", "2", "1", "11", last, last, before, "0", "0"}, at)
+}
+
+// played writes a history folder of three states.
+func played(t *testing.T, path string) {
+	t.Helper()
+	zip := must(gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz"))))
+	var texts map[string]string
+	require.NoError(t, json.NewDecoder(zip).Decode(&texts))
+	require.NoError(t, os.MkdirAll(path, 0o755))
+	for _, name := range []string{"state0", "move0", "state1", "move1", "state2"} {
+		require.Contains(t, texts, name)
+		require.NoError(t, os.WriteFile(filepath.Join(path, name), []byte(texts[name]), 0o644))
+	}
+}
+
+func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
+	dir := t.TempDir()
+	old, late := filepath.Join(dir, "history", "0_1600000000"), filepath.Join(dir, "history", "0_1700000000")
+	played(t, old)
+	played(t, late)
+	out, errs := call(t, 0, "view", old)
+	require.Empty(t, errs)
+	require.Equal(t, 3, strings.Count(out, "  turn "), out)
+	require.Contains(t, out, "0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
+	require.Contains(t, out, "next 5")
+	require.Regexp(t, `\(dropblox_ai\): score 0, plays \d+ \d+ \d`, out)
+	last, _ := call(t, 0, "view", old, "--from", "2")
+	require.True(t, strings.HasSuffix(out, last))
+
+	newest, errs := call(t, 0, "view", filepath.Join(dir, "history"))
+	require.Equal(t, "showing "+late+", the newest in "+filepath.Join(dir, "history")+"\n", errs)
+	require.Contains(t, newest, "0_1700000000  dropblox")
+
+	require.NoError(t, os.WriteFile(filepath.Join(late, "state1"), []byte("{"), 0o644))
+	before := time.Now().Add(-time.Hour)
+	require.NoError(t, os.Chtimes(late, before, before))
+	out, errs = call(t, 1, "view", late)
+	require.Equal(t, 1, strings.Count(out, "  turn "))
+	require.Contains(t, errs, "state1")
+
+	page := filepath.Join(dir, "page.html")
+	call(t, 0, "view", old, "--html", page)
+	require.FileExists(t, page)
+}
+
+// TestViewShowsWhatIsNewestHere: without an argument.
+func TestViewShowsWhatIsNewestHere(t *testing.T) {
+	root, aside := t.TempDir(), t.TempDir()
+	played(t, filepath.Join(aside, "history", "0_1600000000"))
+	t.Chdir(root)
+	refused(t, 1, map[string]string{"view --web": "neither a folder history nor a file *.jsonl"})
+
+	text := `{"game":"blocking","rules":1,"seed":"1","seats":2,"agents":["a","b"],"choices":[],"scores":[0,0],` +
+		`"results":[0,0],"stopped":true}` + "\n"
+	require.NoError(t, os.MkdirAll("deep/.hidden", 0o755))
+	for age, name := range []string{"deep/.hidden/a.jsonl", "deep/new.jsonl", "old.jsonl", "notes.txt"} {
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o644))
+		at := time.Now().Add(-time.Duration(age) * time.Hour)
+		require.NoError(t, os.Chtimes(name, at, at))
+	}
+	require.NoError(t, os.WriteFile("deep/journal.jsonl", []byte(`{"game":"blocking","seats":[0,1]}`+"\n"), 0o644))
+	out, errs := call(t, 0, "view")
+	require.Equal(t, "showing deep/new.jsonl, the newest here\n", errs, "the journal is newer, but no record")
+	require.Contains(t, out, "deep/new.jsonl#1  blocking  a – b  turn 0 of 0")
+
+	require.NoError(t, os.Rename(filepath.Join(aside, "history"), "history"))
+	out, errs = call(t, 0, "view")
+	require.Equal(t, "showing history, the newest here\nshowing history/0_1600000000, the newest in history\n", errs)
+	require.Contains(t, out, "history/0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
+}
+
+// Names in a foreign record, and the name of its file, do nothing to the terminal, whichever command shows them.
+func TestForeignNames(t *testing.T) {
+	rec := readSample(t)
+	for name, text := range envtest.Hostile {
+		rec.Agents = []string{text, "exec:" + text}
+		file := filepath.Join(t.TempDir(), strings.ReplaceAll(text, "/", "|")+"x.jsonl")
+		if strings.Contains(file, "\x00") || !utf8.ValidString(file) {
+			file = write(t, "x.jsonl", "")
+		}
+		records(t, file, rec)
+		broken := write(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
+		for _, command := range []string{"view", "stat", "check"} {
+			out, errs := call(t, 0, command, file)
+			if name != "another line" || command != "check" { // it begins a line with the name that the user has typed
+				envtest.Harmless(t, out+errs)
+			}
+			out, errs = call(t, 1, command, broken)
+			envtest.Harmless(t, out+errs)
+		}
+		var out strings.Builder
+		v := &screen{timeline: timelineOf(t, rec), name: file, colour: true}
+		require.NoError(t, v.browse(&keys{"q"}, program.Raw(&out)))
+		own := regexp.MustCompile(`\x1b\[([0-9;]*m|H|2J)|\r\n`)
+		envtest.Harmless(t, own.ReplaceAllString(strings.TrimPrefix(out.String(), clearScreen), "\n"))
+		require.NotContains(t, out.String()[len(clearScreen):], clearScreen)
+		require.NotContains(t, out.String(), "\x1b[31m")
+	}
+}
+
+// The address that is printed leads to the page; an interrupt ends the program cleanly.
+func TestViewWeb(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no SIGTERM")
+	}
+	in, out := io.Pipe()
+	status := make(chan int)
+	go func() {
+		args := []string{"view", "--web", sample + "#1", "--from", "7"}
+		status <- run(args, &program.Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
+	}()
+	line := must(bufio.NewReader(in).ReadString('\n'))
+	require.Regexp(t, `^http://127\.0\.0\.1:\d+/#blockbattle\.jsonl:1/7\n$`, line)
+	address, _, _ := strings.Cut(line, "#")
+	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
+	reply := must(http.Get(address))
+	page := must(io.ReadAll(reply.Body))
+	reply.Body.Close()
+	require.Contains(t, string(page), "Blockyard replays")
+	require.NoError(t, must(os.FindProcess(os.Getpid())).Signal(syscall.SIGTERM))
+	select {
+	case s := <-status:
+		require.Zero(t, s)
+	case <-time.After(2 * time.Minute):
+		t.Fatal("an interrupt does not end it")
+	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -65,4 +67,26 @@ func TestBarRuns(t *testing.T) {
 	bar.Close()
 	require.NoError(t, screen.Close())
 	require.Regexp(t, ` {20}\ra is refused: \\u001b\[2J\r\n`, <-shown)
+}
+
+// Signals within a moment of the first one are the first: they do not end the process. They are sent to this thread, so
+// that each has arrived when the call returns.
+func TestSignalsOfOneMoment(t *testing.T) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	terminate := func() {
+		require.NoError(t, syscall.Tgkill(syscall.Getpid(), syscall.Gettid(), syscall.SIGTERM))
+	}
+	var ignore func()
+	waits := make(chan struct{})
+	ctx, stop := heed(func(f func()) {
+		ignore = f
+		close(waits)
+	})
+	defer stop()
+	terminate()
+	<-ctx.Done()
+	<-waits
+	terminate() // it would end this test
+	ignore()
 }

@@ -91,7 +91,6 @@ func (b *tab) list() {
 	b.Await("document.querySelectorAll('.row').length >= 6")
 	b.Await("document.querySelector('.row').innerText.includes('live')") // a game being played comes first
 	b.Await("document.querySelector('#total').textContent > 5")
-	b.Shot("list")
 	b.Do(chromedp.SendKeys("#search", "blocking4"))
 	b.Await("document.querySelectorAll('.row').length === 1")
 	row := b.Text("document.querySelector('.row').innerText")
@@ -247,7 +246,6 @@ func (b *tab) panel() {
 	b.counter("3 / 63")
 	b.Do(chromedp.Click("#analyse"))
 	b.Await("document.querySelector('#analysis').innerText.includes('agents analyze FILE --web')")
-	b.Shot("analysis-none")
 	b.Do(chromedp.Click("#analyse"))
 	b.Await("document.querySelector('#analysis').hidden")
 }
@@ -256,13 +254,11 @@ func (b *tab) errors(dir string) {
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "odd.jsonl"), []byte("{oops\n"), 0o644))
 	b.Visit("")
 	b.Await("document.body.innerText.includes('odd.jsonl:1: invalid character')")
-	b.Shot("list-error")
 	b.Quiet = true // the browser notes every answer of this kind on its console
 	b.Visit("#odd.jsonl:1/0")
 	b.Await("document.querySelector('#failure').textContent.includes('invalid character')")
 	b.Visit("#" + url.PathEscape("../../etc/passwd") + "/0")
 	b.Await("document.querySelector('#failure').textContent.includes('there is no game')")
-	b.Shot("error")
 	b.Visit("about")
 	b.Quiet = false
 	require.NoError(b, os.Remove(filepath.Join(dir, "odd.jsonl")))
@@ -425,7 +421,6 @@ func TestAnalysisPanel(t *testing.T) {
 	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "Value: minus the number")
 	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.Text("document.querySelector('#analysis .aplayed').innerText"))
 	require.Equal(t, "1", b.Text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))
-	b.Shot("analysis")
 
 	// Looking at a move paints it in place of those that were played.
 	pixels := "[...document.querySelectorAll('.frame canvas')[0].toDataURL()].reduce((h, c) => h * 31 + c.charCodeAt() | 0, 0)"
@@ -444,7 +439,6 @@ func TestAnalysisPanel(t *testing.T) {
 	b.Do(chromedp.Click("#analysis .losses li .look"))
 	b.Await("Number(document.querySelector('#counter').textContent.split(' ')[1]) !== 32")
 	b.Await("document.querySelectorAll('#analysis .aseat').length === 2")
-	b.Shot("analysis-losses")
 
 	require.Contains(t, b.Text("document.querySelector('#analysis .hunt').innerText"), "Turn 13: thirteen is not my turn")
 	b.Visit("#tetrisduel.jsonl:1/13")

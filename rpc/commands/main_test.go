@@ -426,22 +426,17 @@ func TestMetrics(t *testing.T) {
 	value := func(name string, labels ...string) float64 {
 		return page.Value(t, "blockyard_server_"+name, labels...)
 	}
-	require.EqualValues(t, 7, stats.Steps)
-	require.EqualValues(t, 7, value("steps_total"))
-	require.EqualValues(t, 7*8, stats.SeatSteps)
-	require.EqualValues(t, 7*8, value("seat_steps_total"))
-	require.EqualValues(t, stats.Requests, value("requests_total"))
-	require.EqualValues(t, stats.Memory, value("memory_bytes", "games"))
-	require.EqualValues(t, 7*8, value("opponent_decisions_total"), "both seats act in every step")
-	require.EqualValues(t, 1, value("errors_total", "301", "bad_params"))
-	require.Zero(t, value("errors_total", "900", "internal"))
-	require.EqualValues(t, 1, value("sessions"))
-	require.EqualValues(t, limits.DefaultLimits().MaxSessions, value("limit_sessions"))
-	require.EqualValues(t, 8, value("environments"))
-	require.EqualValues(t, 8, value("token_environments", "ann"))
-	require.EqualValues(t, 1, value("token_sessions", "ann"))
-	require.Zero(t, value("token_sessions", "bob"))
-	require.EqualValues(t, stats.Memory, value("token_memory_bytes", "ann"))
+	for series, want := range map[string]int{
+		"steps_total": 7, "seat_steps_total": 7 * 8, "requests_total": stats.Requests, "sessions": 1, "environments": 8,
+		"memory_bytes games": int(stats.Memory), "limit_sessions": limits.DefaultLimits().MaxSessions,
+		"opponent_decisions_total":    7 * 8, // both seats act in every step
+		"errors_total 301 bad_params": 1, "errors_total 900 internal": 0,
+		"token_environments ann": 8, "token_sessions ann": 1, "token_sessions bob": 0, "token_memory_bytes ann": int(stats.Memory),
+	} {
+		words := strings.Fields(series)
+		require.EqualValues(t, want, value(words[0], words[1:]...), series)
+	}
+	require.Equal(t, []int{7, 7 * 8}, []int{stats.Steps, stats.SeatSteps})
 	require.Greater(t, value("sent_bytes_total"), 5*float64(len(g.Slab)), "a slab per step")
 	require.Greater(t, value("received_bytes_total"), float64(5*2*g.Rows), "actions per step")
 	require.EqualValues(t, 1, value("info", fmt.Sprintf("%d.%d", server.Protocol[0], server.Protocol[1]), version))

@@ -98,12 +98,12 @@ func TestMetrics(t *testing.T) {
 		require.Equal(t, []string{"blockyard_test_step", "blockyard_test_steps_total_count"}, page.Missing([]byte("rate("+
 			"blockyard_test_steps_total{}) blockyard_test_duration_seconds_bucket blockyard_test_step blockyard_test_step "+
 			"blockyard_other blockyard_test_steps_total_count"), "blockyard_test_"))
-		require.Equal(t, scrape, page.Value(t, "blockyard_test_steps_total"))
-		require.Equal(t, scrape, page.Value(t, "blockyard_test_sessions"))
-		require.Equal(t, scrape, page.Value(t, "blockyard_test_errors_total", "400"))
-		require.Equal(t, 2*scrape, page.Value(t, "blockyard_test_errors_total", "501"))
-		require.Equal(t, 60*scrape, page.Value(t, "blockyard_test_play_seconds_total"))
-		require.Equal(t, scrape, page.Value(t, "blockyard_test_games"))
+		for series, each := range map[string]float64{
+			"steps_total": 1, "sessions": 1, "errors_total 400": 1, "errors_total 501": 2, "play_seconds_total": 60, "games": 1,
+		} {
+			words := strings.Fields("blockyard_test_" + series)
+			require.Equal(t, each*scrape, page.Value(t, words[0], words[1:]...), series)
+		}
 		h := page["blockyard_test_duration_seconds"].Metric[0].Histogram
 		require.EqualValues(t, 6, h.GetSampleCount())
 		require.InDelta(t, 35.36, h.GetSampleSum(), 0.01)
