@@ -110,34 +110,19 @@ func (m *meter) judge(j entry.Evaluator) entry.Evaluator {
 	return m
 }
 
-// searches lists the specs of g whose searches are the widest and the deepest.
-func searches(g *env.Game) (specs []string) {
-	options := []string{"", "width=10000", "width=3,depth=6", "parts=1"}
-	for ply := 1; ply <= search.MaxPly; ply++ {
-		options = append(options, fmt.Sprintf("ply=%d,width=10000", ply))
-	}
-	s := searchOf(Of(g))
-	for _, o := range options {
-		_, err := s.ParseOptions(o, nil)
-		for _, name := range []string{"hand", "learned"} {
-			spec := strings.TrimSuffix(name+":"+o, ":")
-			if err != nil {
-				continue
-			}
-			if _, err := New(g, Own(spec)); err == nil {
-				specs = append(specs, spec)
-			}
-		}
-	}
-	return specs
-}
-
 // TestSearchesStop: a search whose context ends makes at most mostAfter evaluations more, whenever that is, and
 // answers with a legal action.
 func TestSearchesStop(t *testing.T) {
 	stopped := 0 // searches that would have gone on
+	widest := []string{"", "width=10000", "width=3,depth=6", "parts=1"}
+	for ply := 1; ply <= search.MaxPly; ply++ {
+		widest = append(widest, fmt.Sprintf("ply=%d,width=10000", ply))
+	}
 	for _, g := range games.All {
-		for _, spec := range searches(g) {
+		for _, spec := range searches(g, widest...) {
+			if name, _, _ := strings.Cut(spec, ":"); name != "hand" && name != "learned" {
+				continue // the same searches
+			}
 			t.Run(g.Name+"/"+spec, func(t *testing.T) {
 				for _, at := range []int{0, 1, 300, envtest.Many(4000, 20_000)} {
 					m, a := metered(t, g, spec)
@@ -146,12 +131,14 @@ func TestSearchesStop(t *testing.T) {
 					if at == 0 {
 						cancel()
 					}
-					s := middle(g)
+					list := situations(t, g, g.MinSeats, 3, 6)
+					s := list[len(list)-1]
 					seat := s.Acting().First()
+					legal := append(s.Legal(seat, nil), env.None)
 					got, err := a.Act(ctx, s, seat)
 					cancel()
 					require.NoError(t, err)
-					require.Contains(t, append(middle(g).Legal(seat, nil), env.None), got)
+					require.Contains(t, legal, got)
 					require.LessOrEqual(t, m.after, mostAfter, "cancelled at evaluation %d of %d", at, m.made)
 					if at > 0 && m.made >= at {
 						stopped++
@@ -177,10 +164,4 @@ func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
 	a, err := f(1)
 	require.NoError(t, err)
 	return m, a
-}
-
-// middle returns a position of g after some moves.
-func middle(g *env.Game) env.State {
-	list := situations(g, g.MinSeats, 3, 6)
-	return list[len(list)-1]
 }

@@ -3,7 +3,6 @@
 package bots
 
 import (
-	"context"
 	"strings"
 	"syscall"
 	"testing"
@@ -58,9 +57,7 @@ func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
 	s := g.New(g.MinSeats)
 	decide := func(i int) {
 		s.CopyFrom(list[i%len(list)])
-		if _, err := a.Act(context.Background(), s, s.Acting().First()); err != nil {
-			b.Fatal(err)
-		}
+		act(b, a, s, s.Acting().First())
 	}
 	for i := range list { // the memory of the search grows
 		decide(i)
@@ -114,30 +111,16 @@ func reportCPU(b *testing.B, f func()) {
 // middles returns positions of one game of g, as the acting seat sees them.
 func middles(tb testing.TB, g *env.Game) (list []env.State) {
 	tb.Helper()
-	f, err := New(g, Own("hand:ply=1"))
-	if err != nil { // the game has a search of its own
-		f, err = New(g, Own("hand"))
-	}
-	require.NoError(tb, err)
-	a, err := f(1)
-	require.NoError(tb, err)
-	s, view := g.New(g.MinSeats), g.New(g.MinSeats)
-	s.Reset(3)
-	for ply := 0; ply < 60 && s.Acting() != 0; ply++ {
-		m := env.NoMoves
-		for set := s.Acting(); set != 0; set = set.Rest() {
-			env.View(view, s, set.First(), uint64(ply))
-			if m[set.First()], err = a.Act(context.Background(), view, set.First()); err != nil {
-				tb.Fatal(err)
-			}
-		}
-		if ply%4 == 1 {
+	a := agent(tb, g, searches(g, "ply=1", "")[0], 1) // its default search where that takes no ply
+	s := begun(g, g.MinSeats, 3)
+	walk(tb, g, s, 60, func(view env.State, seat, ply int) env.Action {
+		if ply%4 == 1 && seat == s.Acting().First() {
 			at := g.New(g.MinSeats)
-			env.View(at, s, s.Acting().First(), uint64(ply))
+			at.CopyFrom(view)
 			list = append(list, at)
 		}
-		require.NoError(tb, env.Apply(g, s, m))
-	}
+		return act(tb, a, view, seat)
+	})
 	return list
 }
 

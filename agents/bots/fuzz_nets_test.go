@@ -2,7 +2,7 @@ package bots
 
 import (
 	"bytes"
-	"context"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,50 +16,28 @@ import (
 // FuzzNet reads a file of weights with bytes changed, of every game: refused, or a network that plays legal actions,
 // whatever numbers it computes. A patch is a list of places (two bytes) and what is put there.
 func FuzzNet(f *testing.F) {
-	type subject struct {
-		game *env.Game
-		file []byte
-	}
-	var all []subject
-	for _, g := range games.All {
-		e := Of(g)
-		set := e.FeaturesOf(g)
-		if set == nil {
-			continue
-		}
+	fits := slices.DeleteFunc(slices.Clone(games.All), func(g *env.Game) bool { return Features(g) == nil })
+	var files [][]byte
+	for which, g := range fits {
 		var b bytes.Buffer
-		require.NoError(f, mlp.Write(&b, toybot.RandomNet(f, 1, len(set.Names), 3, 1), e.Facts(g, nil)))
-		all = append(all, subject{g, b.Bytes()})
-	}
-	for which, s := range all {
+		require.NoError(f, mlp.Write(&b, toybot.RandomNet(f, 1, len(Features(g).Names), 3, 1), Of(g).Facts(g, nil)))
+		files = append(files, b.Bytes())
 		f.Add(uint8(which), []byte{})
-		last := len(s.file) - 1
+		last := b.Len() - 1
 		f.Add(uint8(which), []byte{byte(last >> 8), byte(last), 0x7f, byte((last - 4) >> 8), byte(last - 4), 0xff})
 	}
 	f.Fuzz(func(t *testing.T, which uint8, patch []byte) {
-		s := all[int(which)%len(all)]
-		file := bytes.Clone(s.file)
+		g, file := fits[int(which)%len(fits)], bytes.Clone(files[int(which)%len(fits)])
 		for ; len(patch) >= 3; patch = patch[3:] {
 			file[(int(patch[0])<<8|int(patch[1]))%len(file)] = patch[2]
 		}
 		came := func(string) ([]byte, error) { return file, nil }
-		factory, err := New(s.game, Foreign("learned:weights="+ContentName(file), came))
+		factory, err := New(g, Foreign("learned:weights="+ContentName(file), came))
 		if err != nil {
 			return
 		}
 		a, err := factory(1)
 		require.NoError(t, err)
-		state := s.game.New(s.game.MinSeats)
-		state.Reset(1)
-		for range 3 {
-			m := env.NoMoves
-			for set := state.Acting(); set != 0; set = set.Rest() {
-				seat := set.First()
-				m[seat], err = a.Act(context.Background(), state, seat)
-				require.NoError(t, err)
-				require.Contains(t, state.Legal(seat, nil), m[seat])
-			}
-			state.Step(m)
-		}
+		walk(t, g, begun(g, g.MinSeats, 1), 3, func(view env.State, seat, _ int) env.Action { return act(t, a, view, seat) })
 	})
 }

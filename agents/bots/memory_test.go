@@ -1,53 +1,40 @@
 package bots
 
 import (
-	"context"
-	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/entry"
-	"blockyard/agents/mlp"
 	"blockyard/env"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/env/wintetris"
 )
 
-// specs are agents of g with all their searches, and how many choices of each to compare.
-func specs(g *env.Game) map[string]int {
-	out := map[string]int{}
-	for _, name := range Names(g) {
-		out[name] = 10
-		if name == "random" || name == "first" {
-			continue
-		}
-		out[name+":eps=0.5"] = 10
-		if Of(g).Fixed[name] != nil {
-			continue
-		}
-		switch entry.Base(g) {
-		case "blockbattle", "tetrisduel":
-			out[name+":ply=1"], out[name+":ply=2,width=3"], out[name+":ply=3,width=3"] = 10, 10, 4
-			out[name+":ply=4,width=2"] = 2
-		case "blocking":
-			out[name+":ply=1"], out[name+":ply=2,width=3"], out[name+":ply=3,width=3"] = 10, 10, 4
-		case "dropblox":
-			out[name+":width=4"], out[name+":depth=1"], out[name+":width=30,depth=2"] = 10, 10, 10
-		}
-		if g == wintetris.TickGame {
-			out[name], out[name+":parts=1"], out[name+":parts=9"] = 60, 60, 60
-		}
+// specs are agents of g with all their searches.
+func specs(g *env.Game) []string {
+	all := append(Names(g), searches(g, "eps=0.5", "ply=1", "ply=2,width=3", "ply=3,width=3", "ply=4,width=2",
+		"width=4", "depth=1", "width=30,depth=2", "parts=1", "parts=9")...)
+	for name := range Of(g).Fixed {
+		all = append(all, name+":eps=0.5")
 	}
-	return out
+	return all
 }
 
 // Before every choice of a game, a new agent gets the memory of the one that has played so far. Both then make
 // the same choice and remember the same: so nothing but the memory and the position counts.
 func TestMemoryIsAllThatAgentsKeep(t *testing.T) {
 	for _, g := range games.All {
-		for spec, choices := range specs(g) {
+		for _, spec := range specs(g) {
+			choices := 10
+			switch {
+			case strings.Contains(spec, "ply=3"), strings.Contains(spec, "ply=4"):
+				choices = 3
+			case g == wintetris.TickGame:
+				choices = 60
+			}
 			t.Run(g.Name+" "+spec, func(t *testing.T) {
 				t.Parallel()
 				checkMemory(t, g, spec, choices)
@@ -58,14 +45,7 @@ func TestMemoryIsAllThatAgentsKeep(t *testing.T) {
 
 func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 	made := func(seed uint64) vec.Resumable {
-		f, err := New(g, Own(spec)) // so that nothing is shared
-		if errors.Is(err, mlp.ErrNotShipped) {
-			t.Skip(err)
-		}
-		require.NoError(t, err)
-		a, err := f(seed)
-		require.NoError(t, err)
-		return a.(vec.Resumable)
+		return agent(t, g, spec, seed).(vec.Resumable) // of a factory of its own, so that nothing is shared
 	}
 	memory := func(a vec.Resumable) []byte {
 		b, err := a.AppendMemory([]byte("before"))
@@ -74,26 +54,18 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 		return b[6:]
 	}
 	old := made(1)
-	s, view := g.New(g.MinSeats), g.New(g.MinSeats)
-	s.Reset(5)
-	for ply := uint64(0); choices > 0 && s.Acting() != 0; ply++ {
-		m := env.NoMoves
-		for set := s.Acting(); set != 0; set = set.Rest() {
-			m[set.First()] = s.Legal(set.First(), nil)[0]
+	walk(t, g, begun(g, g.MinSeats, 5), choices*g.MinSeats, func(view env.State, seat, ply int) env.Action {
+		if seat > 0 {
+			return view.Legal(seat, nil)[0]
 		}
-		if s.Acting().Has(0) {
-			choices--
-			fresh := made(99)
-			require.NoError(t, fresh.RestoreMemory(memory(old)))
-			env.View(view, s, 0, ply)
-			m[0] = act(t, old, view, 0)
-			env.View(view, s, 0, ply)
-			a := act(t, fresh, view, 0)
-			require.Equal(t, m[0], a, "choice at ply %d", ply)
-			require.Equal(t, memory(old), memory(fresh))
-		}
-		require.NoError(t, env.Apply(g, s, m))
-	}
+		fresh, twin := made(99), g.New(g.MinSeats)
+		require.NoError(t, fresh.RestoreMemory(memory(old)))
+		twin.CopyFrom(view)
+		a := act(t, old, view, 0)
+		require.Equal(t, a, act(t, fresh, twin, 0), "choice at ply %d", ply)
+		require.Equal(t, memory(old), memory(fresh))
+		return a
+	})
 }
 
 func TestMemoryThatCannotBeSaved(t *testing.T) {
@@ -116,15 +88,9 @@ func FuzzMemory(f *testing.F) {
 	f.Add(uint8(3), []byte{1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 1, 3, 5})
 	f.Add(uint8(3), []byte{1, 0, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 6})
 	g := wintetris.TickGame
-	var factories []Factory
-	for _, spec := range []string{"random", "first", "hand:parts=3", "hand"} {
-		made, err := New(g, Own(spec))
-		require.NoError(f, err)
-		factories = append(factories, made)
-	}
+	specs := []string{"random", "first", "hand:parts=3", "hand"}
 	f.Fuzz(func(t *testing.T, which uint8, memory []byte) {
-		a, err := factories[int(which)%len(factories)](1)
-		require.NoError(t, err)
+		a := agent(t, g, specs[int(which)%len(specs)], 1)
 		if a.(vec.Resumable).RestoreMemory(memory) != nil {
 			return
 		}
@@ -137,8 +103,7 @@ func FuzzMemory(f *testing.F) {
 				return
 			}
 			s.(*wintetris.State).New = false // in the middle of a piece
-			action, err := a.Act(context.Background(), s, 0)
-			require.NoError(t, err)
+			action := act(t, a, s, 0)
 			require.Contains(t, s.Legal(0, nil), action)
 			s.Step(env.Alone(0, action))
 		}

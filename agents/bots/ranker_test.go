@@ -1,10 +1,7 @@
 package bots
 
 import (
-	"bytes"
-	"context"
-	"math"
-	"os"
+	"cmp"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -12,41 +9,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/entry"
-	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/wintetris"
 )
 
-// situations are positions of a random game of g, each with the seat to move.
-func situations(g *env.Game, seats int, seed uint64, n int) (list []env.State) {
-	s := g.New(seats)
-	s.Reset(seed)
-	dice := search.NewRandom(seed)
-	for len(list) < n && s.Acting() != 0 {
-		p := g.New(seats)
-		p.CopyFrom(s)
-		list = append(list, p)
-		m := env.NoMoves
-		for set := s.Acting(); set != 0; set = set.Rest() {
-			m[set.First()], _ = dice.Act(context.Background(), s, set.First())
-		}
-		s.Step(m)
-	}
-	return list
-}
-
-// best is the first of the choices with the greatest value.
-func best(list []entry.Choice) (at entry.Choice) {
-	at.Value = float32(math.Inf(-1))
-	slices.SortFunc(list, func(a, b entry.Choice) int { return int(a.Action) - int(b.Action) })
-	for _, c := range list {
-		if c.Value > at.Value {
-			at = c
-		}
-	}
-	return at
+// best is the one with the least id of the choices with the greatest value.
+func best(list []entry.Choice) entry.Choice {
+	return slices.MaxFunc(list, func(a, b entry.Choice) int {
+		return cmp.Or(cmp.Compare(a.Value, b.Value), int(b.Action)-int(a.Action))
+	})
 }
 
 // The best action of a ranking is the one that the agent plays, with the value that it reports. In Dropblox, a ranking has
@@ -70,7 +43,7 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 		}
 		for _, spec := range c.specs {
 			r, a := ranker(t, g, spec), agent(t, g, spec, 1)
-			all := situations(g, c.seats, 7, n)
+			all := situations(t, g, c.seats, 7, n)
 			require.NotEmpty(t, all)
 			for _, s := range all {
 				seat, view, legal := s.Acting().First(), g.New(c.seats), s.Legal(s.Acting().First(), nil)
@@ -101,7 +74,7 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 func TestTheMovePlayedIsRanked(t *testing.T) {
 	g := lookup(t, "tetrisduel")
 	r := ranker(t, g, "hand:width=4")
-	s := situations(g, 2, 3, 12)[11]
+	s := situations(t, g, 2, 3, 12)[11]
 	seat := s.Acting().First()
 	for _, a := range s.Legal(seat, nil) {
 		list, err := r.Rank(t.Context(), s, seat, a)
@@ -124,7 +97,7 @@ func TestLinesAreLegal(t *testing.T) {
 	} {
 		g := lookup(t, c.game)
 		r := ranker(t, g, c.spec)
-		for _, s := range situations(g, c.seats, 5, 6)[2:] {
+		for _, s := range situations(t, g, c.seats, 5, 6)[2:] {
 			seat, view := s.Acting().First(), g.New(c.seats)
 			env.View(view, s, seat, 9)
 			a := view.Legal(seat, nil)[0]
@@ -166,32 +139,27 @@ func TestRankersRefuse(t *testing.T) {
 
 // A unit says what the values are: that of a network is what its file says.
 func TestRankersSayWhatAValueIs(t *testing.T) {
-	unit := func(g *env.Game, spec string) (string, bool) {
-		r := ranker(t, g, spec)
-		return r.Unit, r.Odds
-	}
-	text, odds := unit(blockbattle.Game, "learned")
-	require.Equal(t, "output of the network, worth of a position, to be compared within a decision: higher is better; "+
-		"compare values of one position only", text)
-	require.False(t, odds)
-	text, odds = unit(blockbattle.Game, "hand")
-	require.Contains(t, text, "points of the hand-tuned baseline: higher is better")
-	require.False(t, odds)
-	text, _ = unit(blockbattle.Game, "terms6")
-	require.Contains(t, text, "points of an evaluator")
-	text, _ = unit(wintetris.Game, "learned")
-	require.Contains(t, text, "0.1 is a completed row")
-
-	e := Of(blockbattle.Game)
-	net, err := e.LoadNet(blockbattle.Game, "")
+	net, err := Of(blockbattle.Game).LoadNet(blockbattle.Game, "")
 	require.NoError(t, err)
-	for output, want := range map[string]bool{logOdds: true, "": false} {
-		file := filepath.Join(t.TempDir(), "net.safetensors")
-		var data bytes.Buffer
-		require.NoError(t, mlp.Write(&data, net, e.Facts(blockbattle.Game, map[string]string{"output": output})))
-		require.NoError(t, os.WriteFile(file, data.Bytes(), 0o644))
-		text, odds = unit(blockbattle.Game, "learned:weights="+file)
-		require.Equal(t, want, odds)
-		require.NotEmpty(t, text)
+	odds := filepath.Join(t.TempDir(), "odds.safetensors")
+	save(t, odds, net, Of(blockbattle.Game).Facts(blockbattle.Game, map[string]string{"output": logOdds}))
+	silent := filepath.Join(t.TempDir(), "silent.safetensors")
+	save(t, silent, net, Of(blockbattle.Game).Facts(blockbattle.Game, nil))
+	for _, c := range []struct {
+		g          *env.Game
+		spec, unit string
+		odds       bool
+	}{
+		{blockbattle.Game, "learned", "output of the network, worth of a position, to be compared within a decision: " +
+			"higher is better; compare values of one position only", false},
+		{blockbattle.Game, "hand", "points of the hand-tuned baseline" + onlyHere, false},
+		{blockbattle.Game, "terms6", "points of an evaluator" + onlyHere, false},
+		{wintetris.Game, "learned", Of(wintetris.Game).Learned.Unit, false},
+		{blockbattle.Game, "learned:weights=" + odds, logOdds, true},
+		{blockbattle.Game, "learned:weights=" + silent, "output of the network" + onlyHere, false},
+	} {
+		r := ranker(t, c.g, c.spec)
+		require.Equal(t, c.unit, r.Unit, c.spec)
+		require.Equal(t, c.odds, r.Odds, c.spec)
 	}
 }

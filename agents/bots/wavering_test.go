@@ -18,13 +18,8 @@ func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
 		"hand:ply=1,": blockbattle.Game, "digger:": blockbattle.Game,
 		"greedy:ply=1,": blocking.Game, "hand:ply=1,width=3,": tetrisduel.Game,
 	} {
-		s := g.New(g.MinSeats)
-		s.Reset(1)
-		choose := func(text string, seed uint64) env.Action {
-			a := agent(t, g, text, seed)
-			action := act(t, a, s, 0)
-			return action
-		}
+		s := begun(g, g.MinSeats, 1)
+		choose := func(text string, seed uint64) env.Action { return act(t, agent(t, g, text, seed), s, 0) }
 		always := choose(strings.TrimRight(spec, ":,"), 0)
 		other := 0
 		for seed := range uint64(1000) {
@@ -34,14 +29,7 @@ func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
 		}
 		legal := float64(len(s.Legal(0, nil)))
 		require.InDelta(t, 300*(legal-1)/legal, other, 75, "%s: five standard deviations", spec)
-	}
-}
-
-// With eps=1 an agent plays as random does, and its random choices follow from the seed.
-func TestEpsFollowsFromTheSeed(t *testing.T) {
-	for _, spec := range []string{"hand:ply=1,eps=1", "hand:ply=1,eps=0.5"} {
-		f := factory(t, blockbattle.Game, spec)
-		require.Equal(t, play(t, blockbattle.Game, f, 1), play(t, blockbattle.Game, f, 1))
-		require.NotEqual(t, play(t, blockbattle.Game, f, 1), play(t, blockbattle.Game, f, 2))
+		f := factory(t, g, spec+"eps=0.5")
+		require.Equal(t, play(t, g, f, 1), play(t, g, f, 1), "choices follow from the seed")
 	}
 }

@@ -24,8 +24,11 @@ func TestParseOptionsRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"ply=1":       `unknown option "ply"; there are depth, eps, time, weights, width`,
 		"width=51":    `option width: "51" is not a number from 1 to 50`,
+		"width=0":     `option width: "0" is not a number from 1 to 50`,
+		"width=-1":    `option width: "-1" is not a number`,
 		"depth":       `option depth: "" is not a number from 1 to 6`,
 		"time=0s":     "option time: 0s: want more than 0",
+		"time=-1s":    "option time: -1s: want more than 0",
 		"time=soon":   `option time: time: invalid duration "soon"`,
 		"weights":     "option weights: no file is named",
 		"eps=0":       `option eps: "0" is not a probability above 0 and up to 1`,

@@ -1,0 +1,109 @@
+package toybot
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest"
+	"blockyard/agents/search"
+	"blockyard/env"
+	"blockyard/env/envtest"
+	"blockyard/env/envtest/rulebook"
+)
+
+// After returns the positions after seat's choices in s that do not end the game.
+func After(g *env.Game, s env.State, seat int) (list []env.State) {
+	for _, a := range s.Legal(seat, nil) {
+		after := g.New(s.SeatCount())
+		after.CopyFrom(s)
+		if env.After(after, seat, a); after.Acting() != 0 {
+			list = append(list, after)
+		}
+	}
+	return list
+}
+
+// Leaves checks that the values of leaves are the bits of the values of the positions they stand for, that only finished
+// games are left out, and that e allocates nothing. Next returns a position and the seat that is to choose.
+func Leaves(t *testing.T, g *env.Game, e search.LeafEvaluator, next func() (env.State, int)) {
+	t.Helper()
+	leaves, lost := 0, 0
+	for leaves < envtest.Many(10_000, 100_000) {
+		s, seat := next()
+		s.Force(make([]uint16, env.MaxDraws))
+		before, child, legal := g.New(s.SeatCount()), g.New(s.SeatCount()), s.Legal(seat, nil)
+		before.CopyFrom(s)
+		out, want := make([]float32, len(legal)), make([]float32, 1)
+		rest := e.EvaluateLeaves(s, seat, legal, out, nil)
+		require.Equal(t, before, s)
+		for i, a := range legal {
+			child.CopyFrom(s)
+			if env.After(child, seat, a); child.Acting() == 0 {
+				require.Contains(t, rest, i)
+				lost++
+				rest = rest[1:]
+				continue
+			}
+			e.Evaluate([]env.State{child}, seat, want)
+			require.Equal(t, want[0], out[i], "action %s of\n%v", g.Text(a), s)
+		}
+		require.Empty(t, rest)
+		if leaves == 0 {
+			rest = make([]int, 0, len(legal))
+			require.Zero(t, testing.AllocsPerRun(10, func() { rest = e.EvaluateLeaves(s, seat, legal, out, rest[:0]) }))
+		}
+		leaves += len(legal)
+	}
+	require.Greater(t, lost, 50)
+}
+
+// A Bot is a contest.Asker in this process: it returns the line that answers a request, what it took, and an error of
+// package contest.
+type Bot func(lines []string, limit time.Duration) (answer string, took time.Duration, err error)
+
+// Ask implements contest.Asker.
+func (b Bot) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+	answer, took, err := b(lines, limit)
+	return answer, false, took, err
+}
+
+// Close implements contest.Asker.
+func (b Bot) Close() error { return nil }
+
+// Seated is a contest.Host's Start for bots in this process.
+func Seated(bots ...contest.Asker) func(seat int) (contest.Asker, error) {
+	return func(seat int) (contest.Asker, error) { return bots[seat], nil }
+}
+
+// Dialogue hosts the game of a dialogue of RULES.md: the host sends what it shows to the bot of a seat.
+func Dialogue(t *testing.T, h contest.Host, block []string, seat int, other contest.Asker) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	s := &rulebook.Script{T: t, Lines: rulebook.Dialogue(t, block), Late: contest.ErrLate, End: end}
+	bots := []contest.Asker{other, other}
+	bots[seat] = s
+	h.Start = Seated(bots...)
+	if _, err := h.Play(ctx); err != nil {
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.Empty(t, s.Lines, "the game is over before the dialogue is")
+}
+
+// Talk says text to a bot of g, and returns its answers and its notes.
+func Talk(t testing.TB, g *env.Game, seats int, c func(notes *strings.Builder) contest.Codec, a env.Agent, text string) (
+	answers []string, notes string, err error,
+) {
+	t.Helper()
+	var out, noted strings.Builder
+	b := contest.Bot{Codec: c(&noted), Agent: a, Notes: &noted, State: g.New(seats), View: g.New(seats)}
+	err = b.Play(t.Context(), strings.NewReader(text), &out)
+	if text := out.String(); text != "" {
+		require.True(t, strings.HasSuffix(text, "\n"))
+		answers = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	}
+	return answers, noted.String(), err
+}
