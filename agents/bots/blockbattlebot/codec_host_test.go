@@ -2,7 +2,6 @@ package blockbattlebot
 
 import (
 	"compress/gzip"
-	"context"
 	"encoding/json"
 	"errors"
 	"math/bits"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/contest"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -31,27 +31,20 @@ type reply struct {
 	elapsed time.Duration
 }
 
-// seated returns a contest.Host's Start for bots in this process.
-func seated(bots ...contest.Asker) func(seat int) (contest.Asker, error) {
-	return func(seat int) (contest.Asker, error) { return bots[seat], nil }
-}
-
 var errScriptEnds = errors.New("the script ends")
 
-func (s *scripted) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+func (s *scripted) say(lines []string, limit time.Duration) (string, time.Duration, error) {
 	s.told = append(s.told, lines...)
 	if len(s.replies) == 0 {
-		return "", false, 0, errScriptEnds
+		return "", 0, errScriptEnds
 	}
 	r := s.replies[0]
 	s.replies = s.replies[1:]
 	if r.late {
-		return "", false, limit, contest.ErrLate
+		return "", limit, contest.ErrLate
 	}
-	return r.line, false, r.elapsed, nil
+	return r.line, r.elapsed, nil
 }
-
-func (s *scripted) Close() error { return nil }
 
 // recorded turns a log into a scripted bot. How long its answers took follows from the
 // time banks the host showed.
@@ -163,7 +156,7 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			}
 			bot := recorded(turns, limits)
 			var remarks []string
-			host := contest.Host{Referee: ref, Limits: limits, Start: seated(bot, opponent),
+			host := contest.Host{Referee: ref, Limits: limits, Start: toybot.Seated(toybot.Bot(bot.say), toybot.Bot(opponent.say)),
 				Log: func(k contest.Kind, seat int, text string) {
 					if k == contest.Remark && seat == 0 {
 						remarks = append(remarks, text)
@@ -239,7 +232,8 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 		}
 		state.Force(draws)
 	}}
-	host := contest.Host{Referee: ref, Start: seated(&bots[0], &bots[1]), Limits: ref.Limits}
+	host := contest.Host{Referee: ref, Limits: ref.Limits}
+	host.Start = toybot.Seated(toybot.Bot(bots[0].say), toybot.Bot(bots[1].say))
 	_, err := host.Play(t.Context())
 	require.NoError(t, err)
 	require.True(t, state.Over)

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
-	"blockyard/env"
 	"blockyard/env/blockbattle"
 )
 
@@ -41,7 +40,7 @@ func hear(t testing.TB, l protocolLog) (settings []string, turns []heard) {
 		turns = append(turns, heard{turn: turn, state: *s, late: true})
 	}
 	require.Empty(t, notes.String())
-	require.Len(t, turns, requests(&l))
+	require.Len(t, turns, strings.Count("\n"+toBot(&l), "\naction "))
 	require.Equal(t, l.Dialect == "port", c.Dialect == blockbattle.PortDialect)
 	at, lines := -1, []string(nil)
 	for _, e := range l.Lines {
@@ -86,6 +85,9 @@ func TestCodecReadsAndWritesTheLogs(t *testing.T) {
 				require.Equal(t, 0, h.turn.Seat)
 				require.Equal(t, limits.PerMove, h.turn.PerMove)
 				require.Equal(t, h.lines, d.Request(&h.state, 0, h.turn.Budget.Milliseconds()), "request %d", i+1)
+				if i%15 == 0 {
+					answersReadBack(t, &h.state)
+				}
 			}
 		})
 	}
@@ -149,24 +151,13 @@ func TestRemarksAreThoseOfTheLogs(t *testing.T) {
 	require.Greater(t, len(seen), 6)
 }
 
-// Whatever legal action the bot's end writes, the referee's end reads.
-func TestMovesReadBack(t *testing.T) {
-	for _, l := range allLogs(t)[:3] {
-		_, turns := hear(t, l)
-		for i := 0; i < len(turns); i += 5 {
-			s := &turns[i].state
-			for _, a := range append(s.Legal(0, nil), env.None) {
-				c := NewCodec(blockbattle.ClassicDialect, nil)
-				line := c.Answer(s, 0, a)
-				got := c.Judge(s, 0, line)
-				if a == env.None {
-					require.Equal(t, "no_moves", line)
-					continue
-				}
-				require.Equal(t, blockbattle.Text(a), blockbattle.Text(got), line)
-				require.LessOrEqual(t, strings.Count(line, ",")+1, blockbattle.MaxTokens)
-			}
-		}
+// answersReadBack checks that the referee's end reads whatever legal action the bot's end writes.
+func answersReadBack(t *testing.T, s *blockbattle.State) {
+	c := NewCodec(blockbattle.ClassicDialect, nil)
+	for _, a := range s.Legal(0, nil) {
+		line := c.Answer(s, 0, a)
+		require.Equal(t, blockbattle.Text(a), blockbattle.Text(c.Judge(s, 0, line)), line)
+		require.LessOrEqual(t, parts(line), blockbattle.MaxTokens)
 	}
 }
 
@@ -179,14 +170,4 @@ func toBot(l *protocolLog) string {
 		}
 	}
 	return b.String()
-}
-
-// requests counts the answers that the host of a log asked for.
-func requests(l *protocolLog) (n int) {
-	for _, e := range l.Lines {
-		if e[0] == "host" && strings.HasPrefix(e[1], "action ") {
-			n++
-		}
-	}
-	return n
 }

@@ -2,14 +2,9 @@ package blockbattlebot
 
 import (
 	"math/bits"
-	"math/rand"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/features"
 	"blockyard/env/blockbattle"
-	"blockyard/env/envtest"
 	"blockyard/env/falling"
 )
 
@@ -71,19 +66,4 @@ func slowDigs(f *falling.Field, floor int) (out [digLen]int32) {
 	out[0], out[2], out[3] = int32(top-first), int32(bits.OnesCount16(holesOfTop)), int32(columns-bits.OnesCount16(row[top]))
 	out[4], out[5] = int32(floor-top), least
 	return out
-}
-
-func TestDigs(t *testing.T) {
-	r := rand.New(rand.NewSource(*seed))
-	var s shape
-	for i := range envtest.Many(20_000, 100_000) {
-		f, solid := randomField(r)
-		f.Clear(f.Full(columns))
-		s.measure(&f, solid)
-		got := [digLen]int32{}
-		s.digs(got[:])
-		if want := slowDigs(&f, blockbattle.Height-solid); want != got { // require is slow
-			require.Equal(t, want, got, "seed %d, position %d", *seed, i)
-		}
-	}
 }

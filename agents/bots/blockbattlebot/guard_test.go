@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -19,15 +20,7 @@ func TestGuard(t *testing.T) {
 		s := blockbattle.Game.New(2).(*blockbattle.State)
 		s.Reset(seed)
 		for s.Acting() != 0 {
-			var children []env.State
-			for _, a := range s.Legal(0, nil) {
-				child := blockbattle.Game.New(2)
-				child.CopyFrom(s)
-				if env.After(child, 0, a); child.Acting() != 0 {
-					children = append(children, child)
-				}
-			}
-			if len(children) > 0 {
+			if children := toybot.After(blockbattle.Game, s, 0); len(children) > 0 {
 				out := make([]bool, len(children))
 				g.Risky(s, 0, children, out)
 				threat := s.Threat(1, s.Legal(1, nil))

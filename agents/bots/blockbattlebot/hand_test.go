@@ -12,101 +12,32 @@ import (
 	"blockyard/env/blockbattle"
 )
 
-const (
-	// A heap with covered holes in columns 1 and 4, a pit in column 8 and a hole in column
-	// 9 that is open to it.
-	heap = `
-		#.........
-		##..####..
-		#.##.###..
-		########.#
-		########..
-		==========`
-	// Two rows wait for a T in column 4, its left shoulder covered.
-	tDouble = `
-		...#......
-		###...####
-		####.#####`
-	tSingle = `
-		...#......
-		###...###.
-		####.#####`
-	tNotch = `
-		###...####
-		####.#####`
-	tSlot = `
-		...#......
-		###...##..
-		####.####.`
-	quadWell = `
-		#########.
-		#########.
-		#########.
-		#########.`
-	tower = `
-		.........#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#
-		....#....#`
-)
-
-// One weight is 1, the others are 0: the worth is that term, which is not of one board alone. TestBatchAgainstTwins has
-// those that are.
-func TestTerms(t *testing.T) {
-	for _, c := range []struct {
-		term          Term
-		own, opponent string
-		change        func(s *blockbattle.State)
-		want          float32
-	}{
-		{Doubles, tDouble + " ==========", "", nil, 1},
-		{Points, "", "", func(s *blockbattle.State) { s.Sides[0].Points = 17 }, 17},
-		{Sent, "", "", func(s *blockbattle.State) { s.Sides[1].Pending = 3 }, 3},
-		{Combo, "", "", func(s *blockbattle.State) { s.Sides[0].Combo = 2 }, 2},
-		{Skips, "", "", func(s *blockbattle.State) { s.Sides[0].Skips = 7 }, 4},
-		{Pressed, "", tower, func(s *blockbattle.State) { s.Sides[1].Pending = 1 }, 8},
-		{Pressed, tower, "", func(s *blockbattle.State) { s.Sides[1].Pending = 1 }, 0},
-		{Buried, "", tower, func(s *blockbattle.State) { s.Sides[1].Pending = 3 }, 1},
-		{Buried, "", tower, func(s *blockbattle.State) { s.Sides[1].Pending = 2 }, 0},
-		{Exposed, tower, quadWell, nil, 16},
-		{Exposed, tower, "", nil, 1},
-		{Exposed, heap, quadWell, nil, 0},
-	} {
-		s := draw(t, c.own, c.opponent)
-		if c.change != nil {
-			c.change(s)
+// The worth of a position is the sum of its terms, each times its weight, within the limit.
+func TestHandIsTheSumOfItsTerms(t *testing.T) {
+	r := rand.New(rand.NewSource(*seed))
+	h, out, seen := NewHand(), make([]float32, 1), [Terms]bool{}
+	for i := range 10_000 {
+		s, seat := roundStart(r), r.Intn(2)
+		own, opponent := &s.Sides[seat], &s.Sides[1-seat]
+		opponent.Pending = uint8(r.Intn(6))
+		h.Evaluate([]env.State{s}, seat, out)
+		theirs := slowShape(&opponent.Cells, int(opponent.Solid))
+		want := slowTerms(&own.Cells, int(own.Solid), slowThreat(&theirs, opponent)+3)
+		sent, room := int32(opponent.Pending), int32(theirs.minFree)
+		want[Points], want[Combo], want[Skips], want[Sent] = own.Points, own.Combo, min(own.Skips, 4), sent
+		want[Pressed], want[Buried] = sent*max(10-room, 0), int32(yes(sent > room))
+		sum := float32(0)
+		for term, v := range want {
+			require.Equal(t, v, h.terms[term][0], "seed %d, position %d: %s", *seed, i, TermNames[term])
+			sum += float32(v) * Tuned[term]
+			seen[term] = seen[term] || v != 0
 		}
-		h := Hand{}
-		h.Weights[c.term] = 1
-		var out [1]float32
-		h.Evaluate([]env.State{s}, 0, out[:])
-		require.Equal(t, c.want, out[0], "%s of %s against %s", TermNames[c.term], c.own, c.opponent)
+		require.InDelta(t, sum, out[0], 1e-2)
 	}
-}
-
-func TestHandKeepsWithinTheLimit(t *testing.T) {
-	h := Hand{}
-	for i := range h.Weights {
-		h.Weights[i] = entry.MaxWeight
-	}
-	s := draw(t, "", "")
-	s.Sides[0].Points = 1 << 29
-	var out [1]float32
-	h.Evaluate([]env.State{s}, 0, out[:])
+	require.NotContains(t, seen, false)
+	s := roundStart(r)
+	h.Weights[Points], s.Sides[0].Points = entry.MaxWeight, 1<<29
+	h.Evaluate([]env.State{s}, 0, out)
 	require.Equal(t, search.Limit, out[0])
 }
 
@@ -134,42 +65,4 @@ func TestTerms6AgainstTwin(t *testing.T) {
 		side := blockbattle.Side{Cells: f, Solid: uint8(solid)}
 		require.InDelta(t, want, float64(terms6(&side)), 0.5, "seed %d, position %d", *seed, i)
 	}
-}
-
-// benchmark times an evaluator on the children of decisions in a game.
-func benchmark(b *testing.B, e search.Evaluator) {
-	var calls [][]env.State
-	most := 0
-	for seed := uint64(1); seed <= 16; seed++ {
-		states := children(b, seed, 0, 12)
-		calls = append(calls, states)
-		most = max(most, len(states))
-	}
-	out := make([]float32, most)
-	e.Evaluate(calls[0], 0, out)
-	done := 0
-	b.ReportAllocs()
-	b.ResetTimer()
-	for i := 0; i < b.N; i++ {
-		states := calls[i%len(calls)]
-		e.Evaluate(states, 0, out)
-		done += len(states)
-	}
-	b.ReportMetric(float64(done)/b.Elapsed().Seconds(), "evals/s")
-	b.ReportMetric(float64(done)/float64(b.N), "states/op")
-}
-
-// The worth of a position is the sum of its terms, each times its weight.
-func TestHandIsTheSumOfItsTerms(t *testing.T) {
-	s := draw(t, tDouble, quadWell)
-	s.Sides[0].Points = 5
-	h, out, sum := NewHand(), make([]float32, 1), float32(0)
-	h.Evaluate([]env.State{s}, 0, out)
-	require.EqualValues(t, 1, h.terms[Doubles][0])
-	require.EqualValues(t, 5, h.terms[Points][0])
-	require.Zero(t, h.terms[Combo][0])
-	for i, v := range h.terms {
-		sum += float32(v[0]) * Tuned[i]
-	}
-	require.InDelta(t, out[0], sum, 1e-3)
 }

@@ -7,211 +7,132 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/bots/features"
-	"blockyard/agents/mlp"
-	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
-// selector is a net of one layer that passes one feature through.
-func selector(t testing.TB, name string) *features.Counted {
-	t.Helper()
-	l := mlp.Layer{In: Len, Out: 1, W: make([]float32, Len), B: make([]float32, 1)}
-	for i, n := range FeatureNames {
-		if n == name {
-			l.W[i]++
+// slowHalf has the counts of one side by the names of their features, each with what is divided by.
+func slowHalf(side *blockbattle.Side) (shape, map[string][2]int) {
+	s := slowShape(&side.Cells, int(side.Solid))
+	over := int(side.Points) % blockbattle.PerGarbage
+	out := map[string][2]int{
+		"holes": {s.holes, 8}, "covers": {s.covers, 10}, "hole rows": {s.holeRows, 5}, "overhangs": {s.overhangs, 4},
+		"row edges": {s.rowEdges, 30}, "column edges": {s.colEdges, 20}, "wells": {s.wells, 10},
+		"highest": {s.floor - s.minFree, 10}, "cells": {s.cells, 60}, "room": {s.minFree, 10}, "spawn room": {s.spawn, 10},
+		"spawn room below 4": {yes(s.spawn < 4), 1}, "spawn room below 2": {yes(s.spawn < 2), 1},
+		"gap rows open": {s.gapOpen, 4}, "gap rows closed": {s.gapClosed, 4}, "gap rows of two": {s.gapTwo, 4},
+		"ready rows": {s.ready, 4}, "well depth": {s.deepest - s.second, 5},
+		"T slots": {s.slots, 2}, "T singles": {s.singles, 2}, "T doubles": {s.doubles, 1}, "T notches": {s.notches, 2},
+		"T halves": {s.halves, 1}, "points over 3": {over, 2}, "points one short": {yes(over == 2), 1},
+		"combo": {min(int(side.Combo), 8), 4}, "skips": {min(int(side.Skips), 6), 3},
+	}
+	tops := s.tops()
+	for x, top := range tops {
+		out[fmt.Sprint("height ", x)] = [2]int{s.floor - top, 10}
+		if x > 0 {
+			step := min(max(tops[x-1]-top, -6), 6)
+			out[fmt.Sprint("step ", x)], out[fmt.Sprint("step size ", x)] = [2]int{step, 3}, [2]int{max(step, -step), 3}
 		}
 	}
-	net, err := mlp.New([]mlp.Layer{l})
-	require.NoError(t, err)
-	e := NewLearned(net)
-	return e
+	return s, out
 }
 
-// digs has no holes, and from the lowest row up lacks 2 to 6 cells.
-const digs = `
-	......####
-	.#....####
-	.##...####
-	.###..####
-	####..####`
+func yes(b bool) int { return int(features.Yes(b)) }
 
-// One weight is 1, the others are 0: the worth is that feature.
-func TestFeatures(t *testing.T) {
-	stock := func(f func(own, opponent *blockbattle.Side)) func(s *blockbattle.State) {
-		return func(s *blockbattle.State) { f(&s.Sides[0], &s.Sides[1]) }
+// slowThreat is how many rows a side can send with the piece that suits it best.
+func slowThreat(s *shape, side *blockbattle.Side) int {
+	gain := []int{0, 0, 3, 6, 10}[s.ready]
+	if s.singles > 0 {
+		gain = max(gain, 5)
 	}
-	round := func(n int32) func(s *blockbattle.State) {
-		return func(s *blockbattle.State) { s.Round = n }
+	if s.doubles > 0 {
+		gain = 10
 	}
-	cases := []struct {
-		name, own, opponent string
-		change              func(s *blockbattle.State)
-		want                float64
+	if gain == 0 && s.gapOpen+s.gapTwo == 0 {
+		return 0
+	}
+	return (int(side.Points)%blockbattle.PerGarbage + gain + int(side.Combo)) / blockbattle.PerGarbage
+}
+
+// slowFeatures has all features of seat by name, from counts cell by cell.
+func slowFeatures(s *blockbattle.State, seat int) map[string]float64 {
+	own, mine := slowHalf(&s.Sides[seat])
+	opp, theirs := slowHalf(&s.Sides[1-seat])
+	threat, sent := slowThreat(&opp, &s.Sides[1-seat]), int(s.Sides[1-seat].Pending)
+	left := (15 - int(s.Round)%15) % 15
+	all := map[string][2]int{
+		"rows sent": {sent, 3}, "opponent room after rows sent": {opp.minFree - sent, 10},
+		"opponent buried": {yes(sent > opp.minFree), 1}, "own room after threat": {own.minFree - threat, 10},
+		"own buried by threat": {yes(threat > own.minFree), 1}, "own bumps": {slowBumps(own.tops()), 20},
+		"own peak squared":       {over(10, own.minFree) * over(10, own.minFree), 50},
+		"own spawn lack squared": {over(4, own.spawn) * over(4, own.spawn), 8}, "own four ready": {yes(own.ready == 4), 1},
+		"own double ready": {yes(own.doubles > 0), 1}, "own few skips": {min(int(s.Sides[seat].Skips), 4), 2},
+		"rows sent into little room": {sent * over(10, opp.minFree), 30},
+		"own exposure squared":       {over(threat+3, own.minFree) * over(threat+3, own.minFree), 50},
+		"threat":                     {threat, 3}, "rounds to solid row": {left, 15}, "solid row next": {yes(left == 0), 1},
+		"solid rows": {int(s.Sides[1-seat].Solid), 10}, "round": {min(int(s.Round), 200), 100},
+	}
+	for name := range mine {
+		all["own "+name], all["opponent "+name] = mine[name], theirs[name]
+	}
+	for k, turns := range []int{1, 1, 2, 2, 4, 4, 4} { // the I lying, and no turn twice
+		piece := "IOSZTJL"[k]
+		n := slowFits(own.tops(), piece, turns)
+		all[fmt.Sprintf("own %c fits", piece)], all[fmt.Sprintf("own no %c", piece)] = [2]int{min(n, 4), 2}, [2]int{yes(n == 0), 1}
+	}
+	all["own I flat"] = all["own I fits"]
+	delete(all, "own I fits")
+	delete(all, "own no I")
+	digs := slowDigs(&s.Sides[seat].Cells, own.floor)
+	for k, c := range []struct {
+		name string
+		unit int
 	}{
-		{"own height 0", heap, "", nil, 5. / 10},
-		{"own height 9", heap, "", nil, 2. / 10},
-		{"own step 1", heap, "", nil, -1. / 3},
-		{"own step 2", heap, "", nil, -1. / 3},
-		{"own step 5", tower, "", nil, -6. / 3},
-		{"own step 9", heap, "", nil, 2. / 3},
-		{"own step size 9", heap, "", nil, 2. / 3},
-		{"own step size 5", tower, "", nil, 6. / 3},
-		{"own holes", heap, "", nil, 3. / 8},
-		{"own covers", heap, "", nil, 3. / 10},
-		{"own hole rows", heap, "", nil, 2. / 5},
-		{"own overhangs", heap, "", nil, 1. / 4},
-		{"own row edges", heap, "", nil, 16. / 30},
-		{"own column edges", heap, "", nil, 16. / 20},
-		{"own wells", heap, "", nil, 1. / 10},
-		{"own highest", heap, "", nil, 5. / 10},
-		{"own cells", heap, "", nil, 30. / 60},
-		{"own room", heap, "", nil, 14. / 10},
-		{"own spawn room", heap, "", nil, 15. / 10},
-		{"own spawn room below 4", tower, "", nil, 1},
-		{"own spawn room below 4", heap, "", nil, 0},
-		{"own spawn room below 2", tower, "", nil, 0},
-		{"own gap rows open", quadWell, "", nil, 4. / 4},
-		{"own gap rows closed", "########.# #######.##", "", nil, 1. / 4},
-		{"own gap rows of two", heap, "", nil, 1. / 4},
-		{"own ready rows", quadWell, "", nil, 4. / 4},
-		{"own well depth", quadWell, "", nil, 4. / 5},
-		{"own T slots", tSlot, "", nil, 1. / 2},
-		{"own T singles", tSingle, "", nil, 1. / 2},
-		{"own T doubles", tDouble, "", nil, 1},
-		{"own T notches", tNotch, "", nil, 1. / 2},
-		{"own T halves", tNotch, "", nil, 1},
-		{"own points over 3", "", "", stock(func(own, _ *blockbattle.Side) { own.Points = 8 }), 2. / 2},
-		{"own points one short", "", "", stock(func(own, _ *blockbattle.Side) { own.Points = 8 }), 1},
-		{"own points one short", "", "", stock(func(own, _ *blockbattle.Side) { own.Points = 7 }), 0},
-		{"own combo", "", "", stock(func(own, _ *blockbattle.Side) { own.Combo = 3 }), 3. / 4},
-		{"own skips", "", "", stock(func(own, _ *blockbattle.Side) { own.Skips = 9 }), 6. / 3},
-		{"rows sent", "", "", stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 2. / 3},
-		{"opponent room after rows sent", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 4 }), -2. / 10},
-		{"opponent buried", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 3 }), 1},
-		{"opponent buried", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 0},
-		{"own room after threat", heap, quadWell, nil, 11. / 10},
-		{"own buried by threat", tower, quadWell, nil, 1},
-		{"own buried by threat", tower, "", nil, 0},
-		{"own bumps", heap, "", nil, 5. / 20},
-		{"own peak squared", tower, "", nil, 64. / 50},
-		{"own spawn lack squared", tower, "", nil, 1. / 8},
-		{"own four ready", quadWell, "", nil, 1},
-		{"own double ready", tDouble, "", nil, 1},
-		{"own few skips", "", "", stock(func(own, _ *blockbattle.Side) { own.Skips = 9 }), 4. / 2},
-		{"rows sent into little room", "", tower, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 16. / 30},
-		{"rows sent into little room", "", heap, stock(func(_, opp *blockbattle.Side) { opp.Pending = 2 }), 0},
-		{"own exposure squared", tower, quadWell, nil, 16. / 50},
-		{"own exposure squared", heap, quadWell, nil, 0},
-		{"own I flat", "", "", nil, 4. / 2},
-		{"own O fits", heap, "", nil, 4. / 2},
-		{"own S fits", heap, "", nil, 3. / 2},
-		{"own Z fits", heap, "", nil, 2. / 2},
-		{"own T fits", heap, "", nil, 4. / 2},
-		{"own J fits", heap, "", nil, 4. / 2},
-		{"own L fits", heap, "", nil, 4. / 2},
-		{"own no O", stairs, "", nil, 1},
-		{"own no S", stairs, "", nil, 1},
-		{"own no Z", quadWell, "", nil, 1},
-		{"own no T", cliffs, "", nil, 1},
-		{"own no J", stairs, "", nil, 1},
-		{"own no L", stairs, "", nil, 1},
-		{"own cover rows", heap, "", nil, 1. / 4},
-		{"own cover gaps", heap, "", nil, 4. / 10},
-		{"own top hole cells", heap, "", nil, 2. / 2},
-		{"own top hole row gaps", heap, "", nil, 4. / 4},
-		{"own top hole row above floor", heap, "", nil, 3. / 10},
-		{"own least cover gaps", heap, "", nil, 4. / 4},
-		{"own no holes", quadWell, "", nil, 1},
-		{"own bottom row gaps", heap, "", nil, 2. / 4},
-		{"own whole rows lacking 1", quadWell, "", nil, 4. / 4},
-		{"own whole rows lacking 2", digs, "", nil, 1. / 4},
-		{"own whole rows lacking 3", digs, "", nil, 1. / 4},
-		{"own whole rows lacking 4", digs, "", nil, 1. / 4},
-		{"own whole rows lacking 5", digs, "", nil, 1. / 4},
-		{"own whole rows lacking 6", digs, "", nil, 1. / 4},
-		{"own hole rows lacking 1", "########## #######.##", "", nil, 1. / 4},
-		{"own hole rows lacking 2", "########.# #.#####.##", "", nil, 1. / 4},
-		{"own hole rows lacking 3", "########.# #.#.###.##", "", nil, 1. / 4},
-		{"own hole rows lacking 4", heap, "", nil, 1. / 4},
-		{"own hole rows lacking 5", "########.# #.#.#.#..#", "", nil, 1. / 4},
-		{"own hole rows lacking 6", "########.# #.........", "", nil, 1. / 4},
-		{"own runs of 2", digs, "", nil, 1. / 4},
-		{"own runs of 3", "###...####", "", nil, 1. / 4},
-		{"own runs of 4", "#....##### ##########", "", nil, 1. / 4},
-		{"own split gaps of 2", "####.##.##", "", nil, 1. / 4},
-		{"own split gaps of 3", digs, "", nil, 1. / 4},
-		{"own split gaps of 4", digs, "", nil, 1. / 4},
-		{"opponent holes", "", heap, nil, 3. / 8},
-		{"opponent T doubles", "", tDouble, nil, 1},
-		{"threat", "", quadWell, nil, 3. / 3},
-		{"threat", "", quadWell, stock(func(_, opp *blockbattle.Side) { opp.Points, opp.Combo = 1, 4 }), 5. / 3},
-		{"threat", "", tDouble, nil, 3. / 3},
-		{"threat", "", tSingle, nil, 1. / 3},
-		{"threat", "", "", stock(func(_, opp *blockbattle.Side) { opp.Combo = 4 }), 0},
-		{"rounds to solid row", "", "", round(16), 14. / 15},
-		{"rounds to solid row", "", "", round(15), 0},
-		{"solid row next", "", "", round(30), 1},
-		{"solid row next", "", "", round(31), 0},
-		{"solid rows", "", heap, nil, 1. / 10},
-		{"round", "", "", round(45), 45. / 100},
+		{"cover rows", 4}, {"cover gaps", 10}, {"top hole cells", 2}, {"top hole row gaps", 4},
+		{"top hole row above floor", 10}, {"least cover gaps", 4}, {"no holes", 1}, {"bottom row gaps", 4},
+	} {
+		all["own "+c.name] = [2]int{int(digs[k]), c.unit}
 	}
-	named := map[string]bool{}
-	for _, c := range cases {
-		s := draw(t, c.own, c.opponent)
-		if c.change != nil {
-			c.change(s)
-		}
-		require.Contains(t, FeatureNames, c.name)
-		named[c.name] = true
-		var out [1]float32
-		selector(t, c.name).Evaluate([]env.State{s}, 0, out[:])
-		require.InDelta(t, c.want, float64(out[0]), 1e-5, "%s of %s against %s", c.name, c.own, c.opponent)
+	for n := range 6 {
+		all[fmt.Sprint("own whole rows lacking ", n+1)] = [2]int{int(digs[wholeAt+n]), 4}
+		all[fmt.Sprint("own hole rows lacking ", n+1)] = [2]int{int(digs[holedAt+n]), 4}
 	}
-	for _, name := range FeatureNames[3*columns-2 : OwnLen] {
-		require.True(t, named[name], "no case for %s", name)
+	for n := range 3 {
+		all[fmt.Sprint("own runs of ", n+2)] = [2]int{int(digs[runsAt+n]), 4}
+		all[fmt.Sprint("own split gaps of ", n+2)] = [2]int{int(digs[splitAt+n]), 4}
 	}
-	for _, name := range FeatureNames[OwnLen+halfLen:] {
-		require.True(t, named[name], "no case for %s", name)
+	out := map[string]float64{}
+	for name, c := range all {
+		out[name] = float64(c[0]) / float64(c[1])
 	}
+	return out
 }
 
-func TestFeatureNames(t *testing.T) {
-	require.Len(t, FeatureNames, Len)
-	for i, name := range FeatureNames[:halfLen] {
-		require.Equal(t, "opponent"+name[len("own"):], FeatureNames[OwnLen+i])
-	}
-}
+func over(n, limit int) int { return max(n-limit, 0) }
 
-// The opponent's half is told as its owner would tell it, and no number leaves its range.
-func TestHalvesMirror(t *testing.T) {
+// Every feature is what its name says, in numbers of modest size.
+func TestFeaturesAgainstTwin(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
-	var a, b [Len]float32
-	for i := 0; i < 3000; i++ {
-		s := randomState(r)
-		fill(s, 0, a[:])
-		fill(s, 1, b[:])
-		require.Equal(t, a[:halfLen], b[OwnLen:OwnLen+halfLen])
-		require.Equal(t, b[:halfLen], a[OwnLen:OwnLen+halfLen])
-		for j, v := range a {
-			require.True(t, v >= -4 && v <= 30 && v == v, "%s is %v\nseed %d, position %d", FeatureNames[j], v, *seed, i)
+	reader, out, seen := new(FeatureReader), make([]float32, Len), map[string]int{}
+	for i := range envtest.Many(10_000, 100_000) {
+		s, seat := roundStart(r), r.Intn(2)
+		s.Sides[1-seat].Pending = uint8(r.Intn(6))
+		reader.Shared(s, seat, out[OwnLen:])
+		reader.Own(s, seat, out[:OwnLen])
+		want := slowFeatures(s, seat)
+		require.Len(t, want, Len)
+		for k, name := range FeatureNames {
+			if v := float64(out[k]); max(want[name]-v, v-want[name]) > 1e-5 || v < -4 || v > 30 { // require is slow
+				require.InDelta(t, want[name], v, 1e-5, "%s, seed %d, position %d", name, *seed, i)
+				require.Fail(t, "out of range", "%s is %v", name, v)
+			}
+			if out[k] != 0 {
+				seen[name]++
+			}
 		}
 	}
-}
-
-func BenchmarkLearned(b *testing.B) {
-	for _, hidden := range [][]int{{32}, {48}, {64}, {64, 32}} {
-		b.Run(fmt.Sprint("hidden=", hidden), func(b *testing.B) {
-			e := NewLearned(toybot.RandomNet(b, 1, append(append([]int{Len}, hidden...), 1)...))
-			benchmark(b, e)
-		})
+	for _, name := range FeatureNames {
+		require.Greater(t, seen[name], 10, "too few positions with %s", name)
 	}
-}
-
-// fill writes all features of s as seat sees it.
-func fill(s *blockbattle.State, seat int, out []float32) {
-	r := new(FeatureReader)
-	r.Shared(s, seat, out[OwnLen:])
-	r.Own(s, seat, out[:OwnLen])
 }

@@ -4,29 +4,22 @@ import (
 	"math/rand"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
-	"blockyard/env/envtest"
 )
 
-// The values of leaves are the bits of the values of the positions they stand for; only finished games are left out.
 func TestLeavesAgainstPositions(t *testing.T) {
 	r := rand.New(rand.NewSource(*seed))
 	learned := NewLearned(toybot.RandomNet(t, *seed, Len, 64, 1))
 	games := []*env.Game{blockbattle.Game, blockbattle.ClassicGame, blockbattle.PortGame}
-	for name, e := range map[string]search.LeafEvaluator{"hand": NewHand(), "learned": learned} {
-		leaves, lost := 0, 0
-		for i := 0; leaves < envtest.Many(10_000, 100_000); i++ {
+	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
+		toybot.Leaves(t, blockbattle.Game, e, func() (env.State, int) {
 			s := roundStart(r)
-			s.Rules = games[i%3].New(2).(*blockbattle.State).Rules
-			n, l := sameLeaves(t, e, s, r.Intn(2))
-			leaves, lost = leaves+n, lost+l
-		}
-		require.Greater(t, lost, 50, name)
+			s.Rules = games[r.Intn(3)].New(2).(*blockbattle.State).Rules
+			return s, r.Intn(2)
+		})
 	}
 }
 
@@ -46,36 +39,16 @@ func roundStart(r *rand.Rand) *blockbattle.State {
 	}
 }
 
-// sameLeaves compares the leaves of one position and returns how many there are, and how many ended the game.
-func sameLeaves(t *testing.T, e search.LeafEvaluator, s *blockbattle.State, seat int) (leaves, lost int) {
-	t.Helper()
-	s.Force(make([]uint16, env.MaxDraws))
-	legal := s.Legal(seat, nil)
-	out, want, before := make([]float32, len(legal)), make([]float32, 1), *s
-	rest := e.EvaluateLeaves(s, seat, legal, out, nil)
-	require.Equal(t, before, *s)
-	child := blockbattle.Game.New(2)
-	for i, a := range legal {
-		child.CopyFrom(s)
-		env.After(child, seat, a)
-		if child.Acting() == 0 {
-			require.Contains(t, rest, i)
-			lost++
-			continue
+// randomState is a position with random boards and stocks. Its pieces may not fit.
+func randomState(r *rand.Rand) *blockbattle.State {
+	s := blockbattle.Game.New(2).(*blockbattle.State)
+	for i := range s.Sides {
+		f, solid := randomField(r)
+		s.Sides[i] = blockbattle.Side{
+			Cells: f, Solid: uint8(solid), Points: r.Int31n(100), Combo: r.Int31n(10), Skips: r.Int31n(8),
+			Pending: uint8(r.Intn(6)),
 		}
-		e.Evaluate([]env.State{child}, seat, want)
-		require.Equal(t, want[0], out[i], "seed %d, action %s of\n%v", *seed, blockbattle.Text(a), s)
 	}
-	require.Len(t, rest, lost)
-	return len(legal), lost
-}
-
-func TestLeavesAllocateNothing(t *testing.T) {
-	learned := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
-	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
-		s := draw(t, heap, quadWell)
-		legal := s.Legal(0, nil)
-		out, rest := make([]float32, len(legal)), make([]int, 0, len(legal))
-		require.Zero(t, testing.AllocsPerRun(10, func() { rest = e.EvaluateLeaves(s, 0, legal, out, rest[:0]) }))
-	}
+	s.Round = 1 + r.Int31n(250)
+	return s
 }

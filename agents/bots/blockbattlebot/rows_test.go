@@ -60,7 +60,7 @@ func TestRowsAgainstTwin(t *testing.T) {
 
 func TestRowsAllocateNothing(t *testing.T) {
 	var r FeatureReader
-	s := draw(t, heap, quadWell)
+	s := roundStart(rand.New(rand.NewSource(*seed)))
 	legal, shared := s.Legal(0, nil), make([]float32, ConstLen)
 	require.Greater(t, len(legal), 8)
 	var at [8]int

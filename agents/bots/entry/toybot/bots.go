@@ -1,13 +1,17 @@
 package toybot
 
 import (
+	"bufio"
 	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry"
 	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -94,16 +98,70 @@ func Dialogue(t *testing.T, h contest.Host, block []string, seat int, other cont
 }
 
 // Talk says text to a bot of g, and returns its answers and its notes.
-func Talk(t testing.TB, g *env.Game, seats int, c func(notes *strings.Builder) contest.Codec, a env.Agent, text string) (
-	answers []string, notes string, err error,
-) {
+func Talk(t testing.TB, e *entry.Entry, g *env.Game, agent env.Agent, text string) (answers []string, notes string, err error) {
 	t.Helper()
 	var out, noted strings.Builder
-	b := contest.Bot{Codec: c(&noted), Agent: a, Notes: &noted, State: g.New(seats), View: g.New(seats)}
+	b := contest.Bot{
+		Codec: e.Codec(g, &out, &noted), Agent: agent, Notes: &noted, State: g.New(g.MinSeats), View: g.New(g.MinSeats),
+	}
 	err = b.Play(t.Context(), strings.NewReader(text), &out)
 	if text := out.String(); text != "" {
 		require.True(t, strings.HasSuffix(text, "\n"))
 		answers = strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	}
 	return answers, noted.String(), err
+}
+
+// An Agent is an env.Agent that is a function.
+type Agent func(ctx context.Context, s env.State, seat int) (env.Action, error)
+
+// Act implements env.Agent.
+func (a Agent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
+	return a(ctx, s, seat)
+}
+
+// Hears checks a bot of g that answers whatever it hears. It understands good, the lines up to its first request,
+// however they end, and covers for any agent. Odd dialogues, of one request each, have what the bot notes of them, or
+// "" if it notes nothing; its answers to them are legal.
+func Hears(t *testing.T, e *entry.Entry, g *env.Game, good string, legal func(answer string) bool, odd map[string]string) {
+	t.Helper()
+	hear := func(said string, agent env.Agent) (answers []string, notes string) {
+		answers, notes, err := Talk(t, e, g, agent, said)
+		require.NoError(t, err, said)
+		return answers, notes
+	}
+	want, notes := hear(good, search.NewFirst())
+	require.Empty(t, notes)
+	for _, same := range []string{strings.ReplaceAll(good, "\n", "\r\n"), strings.TrimSuffix(good, "\n")} {
+		answers, notes := hear(same, search.NewFirst())
+		require.Equal(t, want, answers)
+		require.Empty(t, notes)
+	}
+	for said, note := range odd {
+		answers, notes := hear(said, search.NewFirst())
+		require.Len(t, answers, len(want), note)
+		require.True(t, legal(answers[len(answers)-1]), answers)
+		require.Contains(t, notes, note)
+		require.Equal(t, note == "", notes == "", notes)
+	}
+
+	turn, err := e.Codec(g, io.Discard, nil).ReadTurn(bufio.NewReaderSize(strings.NewReader(good), contest.MaxLine), g.New(g.MinSeats))
+	require.NoError(t, err)
+	for note, agent := range map[string]Agent{
+		"tired": func(ctx context.Context, _ env.State, _ int) (env.Action, error) {
+			at, ok := ctx.Deadline()
+			require.True(t, ok)
+			require.LessOrEqual(t, time.Until(at), contest.Allowance(turn))
+			return 0, errors.New("tired")
+		},
+		"at a loss": func(context.Context, env.State, int) (env.Action, error) { panic("at a loss") },
+		"not legal": func(_ context.Context, s env.State, _ int) (env.Action, error) {
+			s.Reset(99) // of the view, which is the agent's own
+			return env.None - 1, nil
+		},
+	} {
+		answers, notes := hear(good, agent)
+		require.Equal(t, want, answers, note)
+		require.Contains(t, notes, note)
+	}
 }
