@@ -21,12 +21,15 @@ import (
 type partner struct {
 	game   *game
 	agent  env.Agent
-	answer func(turn int, good string) (line string, took time.Duration, err error)
+	answer answerer
 	told   []string
 	closed bool
 }
 
-func (c *partner) Ask(_ context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
+// An answerer changes a good answer to a half-turn, or to the greeting, which is 0.
+type answerer func(turn int, good string) (line string, took time.Duration, err error)
+
+func (c *partner) Ask(ctx context.Context, lines []string, limit time.Duration) (string, bool, time.Duration, error) {
 	c.told = append(c.told, lines...)
 	turn, good := 0, "ready"
 	switch {
@@ -35,7 +38,7 @@ func (c *partner) Ask(_ context.Context, lines []string, limit time.Duration) (s
 	case strings.HasPrefix(lines[0], "turn"):
 		s := *c.game.State
 		turn = int(s.Turn)
-		a, err := c.agent.Act(context.Background(), &s, s.Mover())
+		a, err := c.agent.Act(ctx, &s, s.Mover())
 		if err != nil {
 			return "", false, 0, err
 		}
@@ -85,9 +88,7 @@ func (g *game) play(ctx context.Context) (out contest.Outcome, err error) {
 }
 
 // play plays a game between bots with these answers; nil answers well.
-func play(
-	t *testing.T, change func(g *game), answers ...func(turn int, good string) (string, time.Duration, error),
-) (contest.Outcome, *game) {
+func play(t *testing.T, change func(g *game), answers ...answerer) (contest.Outcome, *game) {
 	t.Helper()
 	g := newGame(11)
 	for seat, answer := range answers {
@@ -108,7 +109,7 @@ func play(
 }
 
 // at answers well but at one half-turn; 0 is the greeting.
-func at(turn int, line string, took time.Duration, err error) func(int, string) (string, time.Duration, error) {
+func at(turn int, line string, took time.Duration, err error) answerer {
 	return func(now int, good string) (string, time.Duration, error) {
 		if now == turn {
 			return line, took, err
@@ -119,32 +120,29 @@ func at(turn int, line string, took time.Duration, err error) func(int, string) 
 
 func TestReasons(t *testing.T) {
 	for name, c := range map[string]struct {
-		first, second func(int, string) (string, time.Duration, error)
+		first, second answerer
 		winner        int
 		reason        string
 		turns         int
 	}{
-		"illegal placement":  {at(5, "0 0 0", 0, nil), nil, 1, "illegal", 5},
-		"no placement":       {nil, at(6, "pass", 0, nil), 0, "illegal", 6},
-		"exception":          {nil, at(8, "", 0, contest.ErrGone), 0, Exception, 8},
-		"too slow at once":   {at(3, "14 1 0", 21*time.Second, nil), nil, 1, Timeout, 3},
-		"never ready":        {at(0, "", time.Hour, nil), nil, 1, Missing, 0},
-		"says something":     {nil, at(0, "hello", 0, nil), 0, Missing, 0},
-		"gone at the start":  {nil, at(0, "", 0, contest.ErrGone), 0, Missing, 0},
-		"neither there":      {at(0, "", 0, contest.ErrGone), at(0, "no", 0, nil), contest.Nobody, Missing, 0},
-		"played to overflow": {nil, nil, 1, "overflow", 0},
+		"illegal placement": {at(5, "0 0 0", 0, nil), nil, 1, "illegal", 5},
+		"no placement":      {nil, at(6, "pass", 0, nil), 0, "illegal", 6},
+		"exception":         {nil, at(8, "", 0, contest.ErrGone), 0, Exception, 8},
+		"too slow at once":  {at(3, "14 1 0", 21*time.Second, nil), nil, 1, Timeout, 3},
+		"never ready":       {at(0, "", time.Hour, nil), nil, 1, Missing, 0},
+		"says something":    {nil, at(0, "hello", 0, nil), 0, Missing, 0},
+		"gone at the start": {nil, at(0, "", 0, contest.ErrGone), 0, Missing, 0},
+		"neither there":     {at(0, "", 0, contest.ErrGone), at(0, "no", 0, nil), contest.Nobody, Missing, 0},
 	} {
 		out, g := play(t, nil, c.first, c.second)
-		if name == "played to overflow" {
-			require.Contains(t, []string{"overflow", "limit"}, out.Reason)
-			require.Zero(t, g.State.Acting())
-			require.Equal(t, int(g.State.Winner), out.Winner)
-			continue
-		}
-		require.Equal(t, c.winner, out.Winner, name)
-		require.Equal(t, c.reason, out.Reason, name)
-		require.Equal(t, c.turns, g.turns, name)
+		require.Equal(t, []any{c.winner, c.reason, c.turns}, []any{out.Winner, out.Reason, g.turns}, name)
 	}
+	out, g := play(t, nil, nil, nil)
+	require.Contains(t, []string{"overflow", "limit"}, out.Reason)
+	require.Zero(t, g.State.Acting())
+	require.Equal(t, int(g.State.Winner), out.Winner)
+	require.Equal(t, "end 2 timeout 0 0", End(&tetrisduel.State{}, 1, "timeout"))
+	require.Equal(t, "end 0 limit 0 0", End(&tetrisduel.State{}, -1, "limit"))
 }
 
 func TestTheBudgetIsForTheWholeGame(t *testing.T) {
@@ -158,22 +156,18 @@ func TestTheBudgetIsForTheWholeGame(t *testing.T) {
 	require.Contains(t, strings.Join(g.bots[0].(*partner).told, "\n"), " 2000\n", "the sixth request shows two seconds")
 }
 
-// placed is a position before the last half-turn, points as given.
-func placed(points [2]int32) func(g *game) {
-	return func(g *game) {
-		g.State.Turn, g.State.Points = tetrisduel.HalfTurns, points
-	}
-}
-
+// Before the last half-turn, the first has never been asked and so has used less time.
 func TestEqualPoints(t *testing.T) {
-	quick := func(turn int, good string) (string, time.Duration, error) { return good, time.Millisecond, nil }
-	out, _ := play(t, placed([2]int32{4, 4}), nil, quick)
-	require.Equal(t, contest.Nobody, out.Winner)
-	require.Equal(t, "limit", out.Reason)
-	out, _ = play(t, func(g *game) { placed([2]int32{4, 4})(g); g.TieByTime = true }, nil, quick)
-	require.Equal(t, 0, out.Winner, "the first was never asked")
-	out, _ = play(t, func(g *game) { placed([2]int32{4, 5})(g); g.TieByTime = true }, nil, quick)
-	require.Equal(t, 1, out.Winner)
+	for _, c := range []struct {
+		points    [2]int32
+		tieByTime bool
+		winner    int
+	}{{[2]int32{4, 4}, false, contest.Nobody}, {[2]int32{4, 4}, true, 0}, {[2]int32{4, 5}, true, 1}} {
+		out, _ := play(t, func(g *game) {
+			g.State.Turn, g.State.Points, g.TieByTime = tetrisduel.HalfTurns, c.points, c.tieByTime
+		}, nil, nil)
+		require.Equal(t, []any{c.winner, "limit"}, []any{out.Winner, out.Reason}, c)
+	}
 }
 
 func TestNoListAndMissingBots(t *testing.T) {

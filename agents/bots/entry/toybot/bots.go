@@ -97,12 +97,12 @@ func Dialogue(t *testing.T, h contest.Host, block []string, seat int, other cont
 	require.Empty(t, s.Lines, "the game is over before the dialogue is")
 }
 
-// Talk says text to a bot of g, and returns its answers and its notes.
+// Talk says text to a bot of g, and returns its answers to requests and its notes.
 func Talk(t testing.TB, e *entry.Entry, g *env.Game, agent env.Agent, text string) (answers []string, notes string, err error) {
 	t.Helper()
 	var out, noted strings.Builder
 	b := contest.Bot{
-		Codec: e.Codec(g, &out, &noted), Agent: agent, Notes: &noted, State: g.New(g.MinSeats), View: g.New(g.MinSeats),
+		Codec: e.Codec(g, io.Discard, &noted), Agent: agent, Notes: &noted, State: g.New(g.MinSeats), View: g.New(g.MinSeats),
 	}
 	err = b.Play(t.Context(), strings.NewReader(text), &out)
 	if text := out.String(); text != "" {
