@@ -3,8 +3,6 @@ package blockingbot
 import (
 	"bufio"
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
@@ -28,42 +27,6 @@ func example(t testing.TB) *blocking.State {
 	s.Force(blocking.Deal(letters))
 	s.Reset(0)
 	return s
-}
-
-func TestTheRulesExample(t *testing.T) {
-	s := example(t)
-	lines := Greeting(s, 0)
-	require.Equal(t, []string{"18", "A 1 1 #", "B 2 1 ##", "C 3 1 ###"}, lines[:4])
-	require.Equal(t, []string{"U 3 3 .#.###.#.", "2", "0", "13", "ABCDEFGIJKLNOQRSTU"}, lines[18:])
-	lines = Request(s, 0, nil)
-	require.Equal(t, "x............", lines[0])
-	first := []string{"0", "48", "0 0 A001", "0 0 B001", "0 0 B011", "0 0 C001", "0 0 C011", "0 0 D001"}
-	require.Equal(t, first, lines[13:21])
-	require.Len(t, lines, 13+1+1+48)
-
-	s.Step(env.Alone(0, move(t, s, "0 0 R001")))
-	lines = Request(s, 1, []string{Move(0, " 0 0  R001\r")})
-	require.Equal(t, []string{"00...........", ".00..........", "..0.........."}, lines[:3])
-	require.Equal(t, []string{"............x", "1", "0 0 0 R001", "48"}, lines[12:16])
-
-	s.Step(env.Alone(1, move(t, s, "12 12 R121")))
-	lines = Request(s, 0, []string{Move(1, "12 12 R121")})
-	require.Equal(t, []string{"00.x.........", ".00..........", "x.0..........", ".x.x........."}, lines[:4])
-	require.Equal(t, []string{"1", "1 12 12 R121", "185"}, lines[13:16])
-}
-
-// talk says text to a bot and returns its answers, its notes and its error.
-func talk(text string, agent env.Agent) (answers []string, notes string, err error) {
-	var out, noted bytes.Buffer
-	b := contest.Bot{
-		Codec: NewCodec(), Agent: agent, Notes: &noted,
-		State: blocking.New(2, 0), View: blocking.New(2, 0),
-	}
-	err = b.Play(context.Background(), strings.NewReader(text), &out)
-	if out.Len() > 0 {
-		answers = strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
-	}
-	return answers, noted.String(), err
 }
 
 func text(lines ...[]string) string {
@@ -91,13 +54,9 @@ func TestBothEndsAgree(t *testing.T) {
 			turn, err := bots[seat].ReadTurn(bufio.NewReader(strings.NewReader(said)), got)
 			require.NoError(t, err)
 			require.Equal(t, seat, turn.Seat)
-			require.Equal(t, s.Cells, got.Cells)
-			require.Equal(t, s.Points, got.Points)
-			require.Equal(t, s.Left, got.Left)
-			require.Equal(t, s.Letters, got.Letters)
-			require.Equal(t, s.Turn, got.Turn)
-			require.Equal(t, s.Stuck, got.Stuck)
-			require.Zero(t, got.Out)
+			want := *s
+			want.Rand, want.TableID, want.PlayOut = got.Rand, got.TableID, got.PlayOut
+			require.Equal(t, &want, got)
 			legal := s.Legal(seat, nil)
 			a := legal[rng.IntN(len(legal))]
 			answer := bots[seat].Answer(got, seat, sameIn(got, s, a))
@@ -120,42 +79,26 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 	s := example(t)
 	start, turn := Greeting(s, 0), Request(s, 0, nil)
 	change := func(lines []string, i int, with string) []string {
-		out := append([]string{}, lines...)
-		out[i] = with
-		return out
+		return slices.Replace(slices.Clone(lines), i, i+1, with)
 	}
-	for _, c := range []struct {
-		name, said, note string
-	}{
-		{"all as it should be", text(start, turn), ""},
-		{"carriage returns", strings.ReplaceAll(text(start, turn), "\n", "\r\n"), ""},
-		{"blanks at line ends", strings.ReplaceAll(text(start, turn), "\n", "  \n"), ""},
-		{"no line feed at the end", strings.TrimSuffix(text(start, turn), "\n"), ""},
-		{"an odd shape", text(change(start, 5, "E 4 1 #.##"), turn), "not connected"},
-		{"a shape twice", text(change(start, 5, "D 2 2 ###."), turn), "defined twice"},
-		{"a letter without shape", text(change(start, 5, "H 2 2 ####"), turn), "letters E have no shape"},
-		{"odd letters", text(change(start, 22, "ABCD"), turn), "A to D and 14 others"},
-		{"an odd player", text(change(start, 20, "7"), turn), "player 7 of 2"},
-		{"many players", text(change(start, 19, "5"), turn), "5 players"},
-		{"another board", text(change(start, 21, "12"), turn[1:]), "size 12"},
-		{"a short row", text(start, change(turn, 4, "....")), "row 4 has 4 cells"},
-		{"a stranger's cell", text(start, change(turn, 4, "....3........")), `row 4, column 4: '3'`},
-		{"an odd move", text(start, change(turn, 13, "1\n1 0 0 Z001")), "no move of another player"},
-		{"no position", text(start, change(turn, 0, "11...........")), "does not"},
-	} {
-		if c.name == "no position" { // a start corner that is taken leaves no move
-			c.note = "can place"
-		}
-		answers, notes, err := talk(c.said, search.NewFirst())
-		require.NoError(t, err, c.name)
-		require.Len(t, answers, 1, c.name)
-		require.Contains(t, notes, c.note, c.name)
-		if c.note == "" {
-			require.Empty(t, notes, c.name)
-		}
-		_, ok := s.Judge(0, answers[0])
-		require.True(t, ok, "%s: %s", c.name, answers[0])
+	legal := func(answer string) bool {
+		_, ok := s.Judge(0, answer)
+		return ok
 	}
+	toybot.Hears(t, Entry, blocking.Game, text(start, turn), legal, map[string]string{
+		strings.ReplaceAll(text(start, turn), "\n", "  \n"): "",
+		text(change(start, 5, "E 4 1 #.##"), turn):          "not connected",
+		text(change(start, 5, "D 2 2 ###."), turn):          "defined twice",
+		text(change(start, 5, "H 2 2 ####"), turn):          "letters E have no shape",
+		text(change(start, 22, "ABCD"), turn):               "A to D and 14 others",
+		text(change(start, 20, "7"), turn):                  "player 7 of 2",
+		text(change(start, 19, "5"), turn):                  "5 players",
+		text(change(start, 21, "12"), turn[1:]):             "size 12",
+		text(start, change(turn, 4, "....")):                "row 4 has 4 cells",
+		text(start, change(turn, 4, "....3........")):       `row 4, column 4: '3'`,
+		text(start, change(turn, 13, "1\n1 0 0 Z001")):      "no move of another player",
+		text(start, change(turn, 0, "11...........")):       "can place", // a start corner that is taken leaves no move
+	})
 }
 
 func TestBotEndsWhereLinesMakeNoSense(t *testing.T) {
@@ -168,11 +111,11 @@ func TestBotEndsWhereLinesMakeNoSense(t *testing.T) {
 		"too many moves":     text(start, turn[:13], []string{"99999"}),
 		"cut short":          text(start, turn[:13]),
 	} {
-		answers, _, err := talk(said, search.NewFirst())
+		answers, _, err := toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), said)
 		require.Error(t, err, name)
 		require.Empty(t, answers)
 	}
-	_, _, err := talk("", search.NewFirst())
+	_, _, err := toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), "")
 	require.NoError(t, err)
 }
 
@@ -181,17 +124,12 @@ func TestBotRecovers(t *testing.T) {
 	s := example(t)
 	bad := Request(s, 0, nil)
 	bad[3] = "?"
-	answers, notes, err := talk(text(Greeting(s, 0), bad, Request(s, 0, nil)), failing{})
+	said := text(Greeting(s, 0), bad, Request(s, 0, nil))
+	answers, notes, err := toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), said)
 	require.NoError(t, err)
 	require.Len(t, answers, 2)
 	require.Contains(t, notes, "row 3")
-	require.Contains(t, notes, "tired")
-}
-
-type failing struct{}
-
-func (failing) Act(context.Context, env.State, int) (env.Action, error) {
-	return env.None, errors.New("tired")
+	require.Equal(t, 1, strings.Count(notes, "\n"))
 }
 
 func TestTimes(t *testing.T) {
@@ -248,7 +186,7 @@ func FuzzBotEnd(f *testing.F) {
 		if strings.Count(said, "\n") > 500 {
 			return
 		}
-		answers, _, _ := talk(said, search.NewFirst())
+		answers, _, _ := toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), said)
 		for _, a := range answers {
 			require.True(t, a == "-" || strings.Contains(said, a), a)
 		}

@@ -3,6 +3,7 @@ package blockingbot
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -150,9 +151,7 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 func TestHalvesAreTheSameFunction(t *testing.T) {
 	var r FeatureReader
 	positions(2, 4, func(s *blocking.State) {
-		var a, b [Len]float32
-		fill(&r, s, 0, a[:])
-		fill(&r, s, 1, b[:])
+		a, b := fill(&r, s, 0), fill(&r, s, 1)
 		require.Equal(t, a[:sideLen], b[sideLen:2*sideLen])
 		require.Equal(t, a[sideLen:2*sideLen], b[:sideLen])
 		for i, v := range a {
@@ -161,37 +160,69 @@ func TestHalvesAreTheSameFunction(t *testing.T) {
 	})
 }
 
-// index finds a feature by name.
-func index(t *testing.T, name string) int {
-	for i, n := range FeatureNames {
-		if n == name {
-			return i
-		}
-	}
-	require.Fail(t, "no feature", name)
-	return -1
-}
-
 func TestFeaturesOfAPosition(t *testing.T) {
 	s := blocking.New(2, 0)
 	s.Force(blocking.Deal(1<<18 - 1)) // A to R
 	s.Reset(0)
 	s.Step(env.Alone(0, move(t, s, "0 0 R001")))
 	s.Step(env.Alone(1, move(t, s, "12 12 R005")))
-	var r FeatureReader
-	var x [Len]float32
-	fill(&r, s, 0, x[:])
+	x := fill(new(FeatureReader), s, 0)
 	for name, want := range map[string]float32{
 		"own squares": 5. / 40, "rival squares": 5. / 40, "margin": 0,
 		"own pieces": 1.7, "own has R": 0, "own has A": 1, "rival has R": 0, "own has S": 0,
 		"own corners": .4, "own largest": 1, "own stuck": 0, "wait": 0, "seats 2": 1, "seats 3": 0,
 		"own fits A": 1, "rest squares": 0,
 	} {
-		require.InDelta(t, want, x[index(t, name)], 1e-6, name)
+		require.InDelta(t, want, x[slices.Index(FeatureNames, name)], 1e-6, name)
 	}
-	var y [Len]float32
-	fill(&r, s, 1, y[:])
-	require.InDelta(t, .5, y[index(t, "wait")], 1e-6)
+	y := fill(new(FeatureReader), s, 1)
+	require.InDelta(t, .5, y[slices.Index(FeatureNames, "wait")], 1e-6)
+}
+
+// A table with the letters' forms exchanged gives the same features in the same position.
+func TestFeaturesKnowFormsNotLetters(t *testing.T) {
+	other := func(l int) int { // the letter whose form l has: the first four keep theirs
+		if l > 3 {
+			l = 4 + blocking.Letters - 1 - l
+		}
+		return l
+	}
+	var text strings.Builder
+	for l := range blocking.Letters {
+		from := blocking.DefaultTable.Shapes[other(l)]
+		fmt.Fprintf(&text, "%c %d %d %s\n", 'A'+l, from.Cols, from.Rows, from.Text)
+	}
+	shapes, err := blocking.ReadShapes(strings.NewReader(text.String()))
+	require.NoError(t, err)
+	id, err := blocking.Use(blocking.NewTable(shapes))
+	require.NoError(t, err)
+	mirrored := func(set uint32) (out uint32) {
+		for l := range blocking.Letters {
+			out |= set >> l & 1 << other(l)
+		}
+		return out
+	}
+	var r, others FeatureReader
+	positions(2, 2, func(s *blocking.State) {
+		twin := *s
+		twin.TableID, twin.Letters = id, mirrored(s.Letters)
+		for i := range int(s.Seats) {
+			twin.Left[i] = mirrored(s.Left[i])
+		}
+		require.Equal(t, fill(&r, s, 0), fill(&others, &twin, 0))
+	})
+}
+
+func TestPlacer(t *testing.T) {
+	for seats := 2; seats <= 4; seats++ {
+		last := 0
+		positions(seats, 5, func(s *blocking.State) {
+			if s.Points != [env.MaxSeats]int16{} { // the game has begun
+				require.Equal(t, last, placer(s))
+			}
+			last = int(s.Turn)
+		})
+	}
 }
 
 // move reads a code.
@@ -201,65 +232,9 @@ func move(t testing.TB, s *blocking.State, answer string) env.Action {
 	return a
 }
 
-// A table with the letters' forms exchanged gives the same features in the same position.
-func TestFeaturesKnowFormsNotLetters(t *testing.T) {
-	var text strings.Builder
-	for l := range blocking.Letters {
-		from := blocking.DefaultTable.Shapes[l]
-		if l > 3 {
-			from = blocking.DefaultTable.Shapes[4+blocking.Letters-1-l]
-		}
-		fmt.Fprintf(&text, "%c %d %d %s\n", 'A'+l, from.Cols, from.Rows, from.Text)
-	}
-	shapes, err := blocking.ReadShapes(strings.NewReader(text.String()))
-	require.NoError(t, err)
-	id, err := blocking.Use(blocking.NewTable(shapes))
-	require.NoError(t, err)
-	mirrored := func(set uint32) (out uint32) {
-		for l := range blocking.Letters {
-			to := l
-			if l > 3 {
-				to = 4 + blocking.Letters - 1 - l
-			}
-			out |= set >> l & 1 << to
-		}
-		return out
-	}
-	var r, other FeatureReader
-	positions(2, 2, func(s *blocking.State) {
-		twin := *s
-		twin.TableID, twin.Letters = id, mirrored(s.Letters)
-		for i := range int(s.Seats) {
-			twin.Left[i] = mirrored(s.Left[i])
-		}
-		var a, b [Len]float32
-		fill(&r, s, 0, a[:])
-		fill(&other, &twin, 0, b[:])
-		require.Equal(t, a, b)
-	})
-}
-
-func TestPlacer(t *testing.T) {
-	for seats := 2; seats <= 4; seats++ {
-		s := blocking.New(seats, 0)
-		rng := rand.New(rand.NewPCG(1, 1))
-		for g := range 5 {
-			s.Reset(uint64(g))
-			for {
-				seat := s.Acting().First()
-				legal := s.Legal(seat, nil)
-				s.Step(env.Alone(seat, legal[rng.IntN(len(legal))]))
-				if s.Acting() == 0 {
-					break
-				}
-				require.Equal(t, seat, placer(s))
-			}
-		}
-	}
-}
-
-// fill writes all features of s as seat sees it.
-func fill(r *FeatureReader, s *blocking.State, seat int, out []float32) {
+// fill returns all features of s as seat sees it.
+func fill(r *FeatureReader, s *blocking.State, seat int) (out [Len]float32) {
 	r.Shared(s, seat, out[OwnLen:])
 	r.Own(s, seat, out[:OwnLen])
+	return out
 }

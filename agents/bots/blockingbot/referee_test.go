@@ -43,7 +43,7 @@ func (c *listedBot) Close() error { c.closed = true; return nil }
 var limits = contest.FixedPerMove(time.Second, 200*time.Millisecond, 50*time.Millisecond)
 
 // play plays a game between bots.
-func play(t *testing.T, bots ...*listedBot) ([]tally, *blocking.State, string) {
+func play(t *testing.T, bots ...*listedBot) (contest.Outcome, *blocking.State, string) {
 	t.Helper()
 	s := blocking.New(len(bots), 0)
 	s.Reset(3)
@@ -59,11 +59,13 @@ func play(t *testing.T, bots ...*listedBot) ([]tally, *blocking.State, string) {
 		return bots[seat], nil
 	})
 	host.Log = func(_ contest.Kind, _ int, text string) { log.WriteString(text + "\n") }
-	var tallies []contest.Tally
 	synctest.Test(t, func(t *testing.T) { // what the host measures itself takes no time
-		var err error
-		tallies, err = host.Play(t.Context())
+		tallies, err := host.Play(t.Context())
 		require.NoError(t, err)
+		for seat, c := range bots {
+			require.True(t, c == nil || c.closed || len(c.told) == 0)
+			require.True(t, c == nil || c.answer != nil || len(c.told) == tallies[seat].Answers)
+		}
 	})
 	again := blocking.New(len(bots), 0)
 	again.Reset(3)
@@ -71,22 +73,7 @@ func play(t *testing.T, bots ...*listedBot) ([]tally, *blocking.State, string) {
 		again.Step(env.Alone(int(again.Turn), a))
 	}
 	require.Equal(t, s, again, "what was watched is the game")
-	for _, c := range bots {
-		require.True(t, c == nil || c.closed || len(c.told) == 0)
-	}
-	out := ref.Outcome()
-	all := make([]tally, len(bots))
-	for seat := range all {
-		all[seat] = tally{tallies[seat], s.Score(seat), out.Ranks[seat], out.Faults[seat]}
-	}
-	return all, s, log.String()
-}
-
-// A tally is what one bot came to.
-type tally struct {
-	contest.Tally
-	Score, Rank int
-	Fault       string
+	return ref.Outcome(), s, log.String()
 }
 
 func says(line string) func() (string, bool, error) {
@@ -99,13 +86,11 @@ func TestWholeGames(t *testing.T) {
 		for i := range bots {
 			bots[i] = &listedBot{}
 		}
-		tallies, s, log := play(t, bots...)
+		out, s, log := play(t, bots...)
 		require.NotEqual(t, blocking.Elimination, s.Reason)
-		for seat, tally := range tallies {
-			require.Empty(t, tally.Fault)
-			require.Equal(t, s.Score(seat), tally.Score)
-			require.Equal(t, s.Rank(seat), tally.Rank)
-			require.Equal(t, len(bots[seat].told), tally.Answers)
+		require.Equal(t, make([]string, seats), out.Faults)
+		for seat := range bots {
+			require.Equal(t, []int{s.Score(seat), s.Rank(seat)}, []int{out.Points[seat], out.Ranks[seat]})
 			require.Equal(t, []time.Duration{1050 * time.Millisecond, 250 * time.Millisecond}, bots[seat].limits[:2])
 			require.Equal(t, Greeting(s, seat), bots[seat].told[0][:len(Greeting(s, seat))])
 		}
@@ -128,22 +113,22 @@ func TestFaults(t *testing.T) {
 		"gone":         {func() (string, bool, error) { return "", false, contest.ErrGone }, Exit},
 	} {
 		for _, from := range []int{1, 3} {
-			tallies, s, log := play(t, &listedBot{}, &listedBot{from: from, answer: c.answer})
+			out, s, log := play(t, &listedBot{}, &listedBot{from: from, answer: c.answer})
 			require.Equal(t, blocking.Elimination, s.Reason, name)
-			require.Equal(t, c.fault, tallies[1].Fault)
-			require.Equal(t, []int{1, 2}, []int{tallies[0].Rank, tallies[1].Rank})
-			require.Equal(t, -1, tallies[1].Score)
+			require.Equal(t, []string{"", c.fault}, out.Faults)
+			require.Equal(t, []int{1, 2}, out.Ranks)
+			require.Equal(t, -1, s.Score(1))
 			require.Contains(t, log, "eliminated: "+c.fault)
 
-			tallies, s, _ = play(t, &listedBot{}, &listedBot{from: from, answer: c.answer}, &listedBot{}, &listedBot{})
+			out, s, _ = play(t, &listedBot{}, &listedBot{from: from, answer: c.answer}, &listedBot{}, &listedBot{})
 			require.NotEqual(t, blocking.Elimination, s.Reason)
-			require.Equal(t, 4, tallies[1].Rank)
-			require.Positive(t, tallies[2].Score)
+			require.Equal(t, 4, out.Ranks[1])
+			require.Positive(t, s.Score(2))
 		}
 	}
-	tallies, _, log := play(t, &listedBot{}, nil, nil)
-	require.Equal(t, []string{"", Missing, Missing}, []string{tallies[0].Fault, tallies[1].Fault, tallies[2].Fault})
-	require.Equal(t, []int{1, 2, 2}, []int{tallies[0].Rank, tallies[1].Rank, tallies[2].Rank})
+	out, _, log := play(t, &listedBot{}, nil, nil)
+	require.Equal(t, []string{"", Missing, Missing}, out.Faults)
+	require.Equal(t, []int{1, 2, 2}, out.Ranks)
 	require.Contains(t, log, "no such program")
 }
 
