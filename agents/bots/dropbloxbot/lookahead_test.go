@@ -24,8 +24,7 @@ func late(t *testing.T) (out []*Problem) {
 func shippedRater(t *testing.T) *Learned {
 	net, err := Entry.LoadNet(dropblox.Game, "")
 	require.NoError(t, err)
-	r := NewLearned(net)
-	return r
+	return NewLearned(net)
 }
 
 // slowLine is the value of the best line that places all blocks, every one tried; alive is false if there is none.
@@ -141,12 +140,18 @@ func TestFuturesFollowTheRules(t *testing.T) {
 	}
 }
 
-// The choice depends on the position alone, not on what was searched before.
+// The choice depends on the position alone, not on what was searched before. A beam of some of the known blocks has no
+// lookahead: what follows its lines is known.
 func TestLookaheadIsDeterministic(t *testing.T) {
-	all, warm := late(t), NewBeam(shippedRater(t))
-	for _, p := range all {
-		at, _, _ := warm.Choose(p, 20, search.Clock{})
+	warm := NewBeam(shippedRater(t))
+	for _, p := range late(t)[:4] {
 		fresh := NewBeam(shippedRater(t))
+		p.Depth = 5
+		at, _, _ := fresh.Choose(p, 20, search.Clock{})
+		require.Equal(t, at, fresh.Lookahead(p, at, 20, search.Clock{}))
+		require.Nil(t, fresh.ahead)
+		p.Depth = 0
+		at, _, _ = warm.Choose(p, 20, search.Clock{})
 		same, _, _ := fresh.Choose(p, 20, search.Clock{})
 		require.Equal(t, at, same)
 		require.Equal(t, fresh.Lookahead(p, at, 20, search.Clock{}), warm.Lookahead(p, at, 20, search.Clock{}))
@@ -169,49 +174,26 @@ func TestLookaheadKeepsTheDeadline(t *testing.T) {
 	require.Equal(t, at, b.Lookahead(p, at, MaxFutures, search.NewClock(ctx)))
 }
 
-// A beam of some of the known blocks has no lookahead: what follows its lines is known.
-func TestLookaheadNeedsAllKnownBlocks(t *testing.T) {
-	b := NewBeam(shippedRater(t))
-	for _, p := range late(t) {
-		p.Depth = 5
-		at, _, _ := b.Choose(p, 20, search.Clock{})
-		require.Equal(t, at, b.Lookahead(p, at, 20, search.Clock{}))
-	}
-	require.Nil(t, b.ahead)
-}
-
-func TestLookaheadAllocatesNothing(t *testing.T) {
-	b, all := NewBeam(shippedRater(t)), late(t)
-	for range 2 {
-		for _, p := range all {
-			at, _, _ := b.Choose(p, 20, search.Clock{})
-			b.Lookahead(p, at, 32, search.Clock{})
+func TestOptionsThatDoNotGoTogether(t *testing.T) {
+	for _, c := range []struct {
+		options      string
+		rater        Rater
+		agent, ranks string // the error of either, "" for none
+	}{
+		{"width=20,time=50ms", shippedRater(t), "time decides the width", "takes as long as it takes"},
+		{"futures=16,time=50ms", shippedRater(t), "time decides the width and the number of futures", "takes as long as it takes"},
+		{"futures=16,depth=3", shippedRater(t), "leave out depth or futures", "option futures"},
+		{"futures=16", &Hand{Classic}, "use learned", "option futures"},
+		{"futures=16", shippedRater(t), "", "option futures"},
+	} {
+		o, err := Entry.Search.ParseOptions(c.options, nil)
+		require.NoError(t, err)
+		_, err = Entry.Search.Ranker(dropblox.Game, c.rater, o)
+		require.ErrorContains(t, err, c.ranks)
+		if _, err = Entry.Search.New(dropblox.Game, c.rater, o); c.agent == "" {
+			require.NoError(t, err)
+		} else {
+			require.ErrorContains(t, err, c.agent)
 		}
 	}
-	for _, p := range all {
-		at, _, _ := b.Choose(p, 20, search.Clock{})
-		// The mean of two rounds down what the runtime makes for itself.
-		require.Zero(t, testing.AllocsPerRun(2, func() { b.Lookahead(p, at, 32, search.Clock{}) }))
-	}
-}
-
-func TestOptionsThatDoNotGoTogether(t *testing.T) {
-	for spec, want := range map[string]string{
-		"width=20,time=50ms":   "time decides the width",
-		"futures=16,time=50ms": "time decides the width and the number of futures",
-		"futures=16,depth=3":   "leave out depth or futures",
-	} {
-		o, err := Entry.Search.ParseOptions(spec, nil)
-		require.NoError(t, err)
-		_, err = Entry.Search.New(dropblox.Game, shippedRater(t), o)
-		require.ErrorContains(t, err, want, spec)
-	}
-	o, err := Entry.Search.ParseOptions("futures=16", nil)
-	require.NoError(t, err)
-	_, err = Entry.Search.New(dropblox.Game, &Hand{Classic}, o)
-	require.ErrorContains(t, err, "use learned")
-	_, err = Entry.Search.New(dropblox.Game, shippedRater(t), o)
-	require.NoError(t, err)
-	_, err = Entry.Search.Ranker(dropblox.Game, shippedRater(t), o)
-	require.ErrorContains(t, err, "option futures")
 }

@@ -1,7 +1,6 @@
 package dropbloxbot
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,9 +19,9 @@ func TestShippedNetIsStronger(t *testing.T) {
 			var s dropblox.State
 			s.Reset(seed)
 			for s.Points = 430; s.Acting() != 0; {
-				act, err := a.Act(context.Background(), &s, 0)
+				act, err := a.Act(t.Context(), &s, 0)
 				require.NoError(t, err)
-				s.Step(env.Alone(0, act))
+				require.NoError(t, env.Apply(dropblox.Game, &s, env.Alone(0, act)))
 			}
 			sum += int(s.Points)
 		}
