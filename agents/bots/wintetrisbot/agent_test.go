@@ -1,7 +1,6 @@
 package wintetrisbot
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,7 +20,7 @@ func TestTickByTickAndByPlace(t *testing.T) {
 				s.Reset(seed)
 				a := NewAgent(NewSolver(rater, wintetris.Parts))
 				for s.Acting() != 0 && s.Pieces < 150 {
-					choice, err := a.Act(context.Background(), s, 0)
+					choice, err := a.Act(t.Context(), s, 0)
 					require.NoError(t, err)
 					require.NoError(t, env.Apply(g, s, env.Alone(0, choice)))
 				}
@@ -62,27 +61,10 @@ func TestSolverSurvivesItsHost(t *testing.T) {
 	require.EqualValues(t, 15, e.Lines)
 }
 
-func TestAgentTellsItsValue(t *testing.T) {
-	s := wintetris.Game.New(1)
-	s.Reset(1)
-	a := NewAgent(NewSolver(NewHand(Demo), wintetris.Parts))
-	got, err := a.Act(context.Background(), s, 0)
-	require.NoError(t, err)
-	require.Equal(t, "r0 x0", wintetris.Game.Text(got))
-	require.Equal(t, float32(-600), a.Value())
-}
-
-func TestShippedNetFits(t *testing.T) {
-	net, err := Entry.LoadNet(wintetris.Game, "")
-	require.NoError(t, err)
-	for _, g := range []*env.Game{wintetris.Game, wintetris.InstantGame, wintetris.TickGame} {
-		_, err := Entry.LoadNet(g, "")
-		require.NoError(t, err)
-	}
-	l := NewLearned(net)
+func TestShippedNetIsStrong(t *testing.T) {
 	var e wintetris.Engine
 	e.Start(77)
-	s := NewSolver(l, wintetris.Parts)
+	s := NewSolver(raters(t)["learned"], wintetris.Parts)
 	for e.Over == wintetris.Running && e.Lines < 400 { // what hand reaches on average
 		ask(&e, s)
 	}

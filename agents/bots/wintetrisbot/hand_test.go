@@ -163,7 +163,7 @@ func TestRatingAgainstItsTwin(t *testing.T) {
 		}
 		hands[i] = NewHand(weights[i])
 	}
-	for range 400 {
+	for range 100 {
 		var f wintetris.Field
 		for y := range rng.IntN(18) {
 			for x := range wintetris.Width {

@@ -2,6 +2,7 @@ package wintetrisbot
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,65 +14,32 @@ import (
 
 // slowFeatures is the features by name, cell by cell.
 func slowFeatures(f *wintetris.Field) map[string]float32 {
+	n, h := slowField(f)
+	peak, heap, buried, wells := slices.Max(h[:]), 0, 0, 0
 	out := map[string]float32{}
-	h := [wintetris.Width]int{}
-	for x := range h {
-		for y := range wintetris.Height {
-			if f.At(x, y) {
-				h[x] = y + 1
-			}
-		}
-	}
-	peak, heap := 0, 0
 	for x, v := range h {
 		out[FeatureNames[x]] = float32(v) * 0.1
-		peak, heap = max(peak, v), heap+v
+		heap += v
 		if x > 0 {
 			d := max(-6, min(6, v-h[x-1]))
 			out[FeatureNames[9+x]] = float32(d) * 0.25
 			out[FeatureNames[18+x]] = float32(max(d, -d)) * 0.25
 		}
-	}
-	holes, buried, rows, rowChanges, columnChanges, wells := 0, 0, 0, 0, 0, 0
-	filled := func(x, y int) bool { return x < 0 || x >= wintetris.Width || y < 0 || f.At(x, y) }
-	for y := range peak {
-		any := 0
-		for x := range wintetris.Width {
-			if !f.At(x, y) && y < h[x] {
-				holes, any, buried = holes+1, 1, buried+h[x]-y-1
+		for y := range peak {
+			if !f.At(x, y) && y < v {
+				buried += v - y - 1
 			}
-			for k := y; k < peak && k >= 0 && !f.At(x, y) && y >= h[x]; k++ { // every open cell above counts this one
-				if !filled(x-1, k) || !filled(x+1, k) {
-					break
-				}
+			walled := func(k int) bool { return (x == 0 || f.At(x-1, k)) && (x == len(h)-1 || f.At(x+1, k)) }
+			for k := y; y >= v && k < peak && walled(k); k++ { // every open cell above counts this one
 				wells++
 			}
 		}
-		for x := range wintetris.Width + 1 {
-			if filled(x-1, y) != filled(x, y) {
-				rowChanges++
-			}
-		}
-		rows += any
-	}
-	for x := range wintetris.Width {
-		for y := range peak {
-			if filled(x, y) != filled(x, y-1) {
-				columnChanges++
-			}
-		}
-		if h[x] == peak && peak > 0 {
-			columnChanges++
-		}
-		if peak == 0 {
-			columnChanges++ // the floor against nothing
-		}
 	}
 	for name, v := range map[string]float32{
-		"holes": float32(holes) * 0.1, "buried": float32(buried) * 0.03, "rows with holes": float32(rows) * 0.2,
-		"row changes": float32(rowChanges) * 0.03, "column changes": float32(columnChanges) * 0.03,
-		"wells": float32(wells) * 0.05,
-		"peak":  float32(peak) * 0.1, "heap": float32(heap) * 0.01, "tower": float32(max(0, peak-10)) * 0.2,
+		"holes": float32(n[HoleCells]) * 0.1, "buried": float32(buried) * 0.03, "rows with holes": float32(n[HoleRows]) * 0.2,
+		"row changes":    float32(n[RowTransitions]-2*float64(wintetris.Height-peak)) * 0.03, // walls of empty rows left out
+		"column changes": float32(n[ColumnTransitions]) * 0.03, "wells": float32(wells) * 0.05,
+		"peak": float32(peak) * 0.1, "heap": float32(heap) * 0.01, "tower": float32(max(0, peak-10)) * 0.2,
 	} {
 		out[name] = v
 	}
@@ -122,12 +90,8 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 		if !f.Fits(at) {
 			continue
 		}
-		var moves []wintetris.Block
-		for _, m := range f.Moves(at, nil) {
-			if m.Inside() {
-				moves = append(moves, m)
-			}
-		}
+		outside := func(b wintetris.Block) bool { return !b.Inside() }
+		moves := slices.DeleteFunc(f.Moves(at, nil), outside)
 		got := make([]float64, len(moves))
 		l.Rate(&f, moves, next, got)
 		for i, m := range moves {
@@ -135,10 +99,7 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 			want, rows := float64(lost), g.Put(m)
 			if at := wintetris.Spawn(next); g.Fits(at) {
 				best := float64(lost)
-				for _, q := range g.Moves(at, nil) {
-					if !q.Inside() {
-						continue
-					}
+				for _, q := range slices.DeleteFunc(g.Moves(at, nil), outside) {
 					h := g
 					second := h.Put(q)
 					var x [Len]float32
@@ -154,12 +115,9 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 	}
 }
 
-// raters are the hand-tuned one and the shipped net, or a random one if none is shipped.
+// raters are the hand-tuned one and the shipped net.
 func raters(t testing.TB) map[string]Rater {
 	net, err := Entry.LoadNet(wintetris.Game, "")
-	if err != nil {
-		net = toybot.RandomNet(t, 1, Len, 32, 1)
-	}
-	l := NewLearned(net)
-	return map[string]Rater{"hand": NewHand(Demo), "learned": l}
+	require.NoError(t, err)
+	return map[string]Rater{"hand": NewHand(Demo), "learned": NewLearned(net)}
 }

@@ -13,48 +13,44 @@ import (
 )
 
 // slowMeasures is rules §15.3 word by word, cell by cell, for a placement in f.
-func slowMeasures(f wintetris.Field, b wintetris.Block) (out [Measures]float64) {
-	const w, h = wintetris.Width, wintetris.Height
-	low, high := h, 0
+func slowMeasures(f wintetris.Field, b wintetris.Block) [Measures]float64 {
+	low, high, rows, cells := wintetris.Height, 0, 0, 0
 	for _, c := range b.Cells() {
 		low, high = min(low, c[1]), max(high, c[1])
-	}
-	out[LandingHeight] = float64(low) + float64(high-low)/2
-	filled := func(x, y int) bool { return f.At(x, y) }
-	for _, c := range b.Cells() {
 		f.Set(c[0], c[1])
 	}
-	rows, cells := 0, 0
-	for y := 0; y < h; y++ {
-		isFull := true
-		for x := range w {
-			isFull = isFull && filled(x, y)
+	for y := wintetris.Height - 1; y >= 0; y-- {
+		if f[y] != full {
+			continue
 		}
-		if isFull {
-			rows++
-			for _, c := range b.Cells() {
-				if c[1] == y {
-					cells++
-				}
+		rows++
+		for _, c := range b.Cells() {
+			if c[1] == y {
+				cells++
 			}
 		}
+		copy(f[y:], f[y+1:])
 	}
-	out[ErodedCells] = float64(rows * cells)
-	for y := h - 1; y >= 0; y-- {
-		if f[y] == 1<<w-1 {
-			copy(f[y:], f[y+1:])
-		}
-	}
-	wall := func(x, y int) bool { return x < 0 || x >= w || y < 0 || filled(x, y) }
-	hole := func(x, y int) bool {
-		for above := y + 1; above < h && !filled(x, y); above++ {
-			if filled(x, above) {
-				return true
+	out, _ := slowField(&f)
+	out[LandingHeight], out[ErodedCells] = float64(low)+float64(high-low)/2, float64(rows*cells)
+	return out
+}
+
+// slowField has the measures of a field, and the heights of its columns.
+func slowField(f *wintetris.Field) (out [Measures]float64, height [wintetris.Width]int) {
+	const w, h = wintetris.Width, wintetris.Height
+	wall := func(x, y int) bool { return x < 0 || x >= w || y < 0 || f.At(x, y) }
+	hole := func(x, y int) bool { return y >= 0 && !f.At(x, y) && y < height[x] }
+	for x := range w {
+		for y := range h {
+			if f.At(x, y) {
+				height[x] = y + 1
 			}
 		}
-		return false
+		if height[x] == h {
+			out[ColumnTransitions]++ // the space above the field is empty
+		}
 	}
-	var height [w]int
 	for y := range h {
 		any := 0.0
 		for x := range w + 1 {
@@ -70,42 +66,36 @@ func slowMeasures(f wintetris.Field, b wintetris.Block) (out [Measures]float64) 
 				out[HoleCells]++
 				any = 1
 			}
-			if filled(x, y) {
-				height[x] = y + 1
-				below := y
-				for below >= 0 && filled(x, below) {
-					below--
-				}
-				if below >= 0 {
-					out[HoleDepth]++
-				}
+			below := y
+			for wall(x, below) && below >= 0 {
+				below--
+			}
+			if f.At(x, y) && below >= 0 {
+				out[HoleDepth]++
 			}
 		}
 		out[HoleRows] += any
 	}
+	seen := map[int]bool{}
 	for x := range w {
-		if filled(x, h-1) {
-			out[ColumnTransitions]++ // the space above the field is empty
-		}
 		depth := 0
 		for y := h - 1; y >= 0; y-- {
 			switch {
-			case filled(x, y):
+			case f.At(x, y):
 				depth = 0
 			case depth > 0 || wall(x-1, y) && wall(x+1, y):
 				depth++
 				out[BoardWells] += float64(depth)
 			}
 		}
-	}
-	seen := map[int]bool{}
-	for x := range w - 1 {
-		if d := height[x+1] - height[x]; d >= -2 && d <= 2 {
-			seen[d] = true
+		if x > 0 {
+			if d := height[x] - height[x-1]; d >= -2 && d <= 2 {
+				seen[d] = true
+			}
 		}
 	}
 	out[Diversity] = float64(len(seen))
-	return out
+	return out, height
 }
 
 // TestMeasuresAgainstTheirTwin compares the measures on rubbish of every height, with completed rows.
@@ -161,12 +151,14 @@ func TestPoliciesChooseTheBest(t *testing.T) {
 						best, want = sum, b
 					}
 				}
-				got, err := NewAgent(solver).Act(t.Context(), s, 0)
+				agent := NewAgent(solver)
+				got, err := agent.Act(t.Context(), s, 0)
 				require.NoError(t, err)
 				if math.IsInf(best, -1) {
 					require.EqualValues(t, 0xFFFF, got, "no place within the field")
 				} else {
 					require.Equal(t, want.Action(), got, "%s, seed %d", name, seed)
+					require.InDelta(t, best, agent.Value(), 1e-2)
 				}
 				s.Step(env.Alone(0, got))
 			}

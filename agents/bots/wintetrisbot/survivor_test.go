@@ -67,32 +67,27 @@ func TestSurvivorAsPlayed(t *testing.T) {
 					worth[m.Action()] += best(&next) / wintetris.Kinds
 				}
 			}
-			out := make([]float64, len(moves))
-			survivor.width = wintetris.MaxMoves
-			survivor.Rate(&s.Field, moves, unknown, out)
-			survivor.width = 1
-			flat := make([]float64, len(moves))
-			survivor.Rate(&s.Field, moves, unknown, flat)
-			if calm {
-				require.Equal(t, flat, out)
+			rate := func(width int) []float64 {
+				values := make([]float64, len(moves))
+				survivor.width = width
+				survivor.Rate(&s.Field, moves, unknown, values)
+				return values
 			}
-			for i, m := range moves {
-				if !calm {
-					require.InDelta(t, worth[m.Action()], out[i], 1e-6)
-				}
-			}
-			survivor.width = 3
-			some := make([]float64, len(moves))
-			survivor.Rate(&s.Field, moves, unknown, some)
+			all, flat, some := rate(wintetris.MaxMoves), rate(1), rate(3)
 			deep := 0
-			for i := range moves {
+			for i, m := range moves {
 				next := s.Field
-				next.Put(moves[i])
+				next.Put(m)
 				require.InDelta(t, judge(&next)-1, flat[i], 1e-6)
-				if some[i] == out[i] {
+				if calm {
+					require.Equal(t, flat[i], all[i])
+				} else {
+					require.InDelta(t, worth[m.Action()], all[i], 1e-6)
+				}
+				if some[i] == all[i] {
 					deep++
 				} else {
-					require.InDelta(t, flat[i], some[i], 0)
+					require.Equal(t, flat[i], some[i])
 				}
 			}
 			require.True(t, calm || deep == min(3, len(moves)), "the best three are looked beyond")
