@@ -1,16 +1,19 @@
 package bots
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/agents/contest"
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile"
 	"blockyard/env"
@@ -189,7 +192,8 @@ func TestWhereAgentsPlay(t *testing.T) {
 	require.Equal(t, []string{"bot", "blockbattle:port", "--agent", "hand:ply=1"}, p.Argv[1:])
 }
 
-// TestProgramsPlay: a command, and sources that are compiled, play as agents.
+// TestProgramsPlay: a command, and sources that are compiled, play as agents, in every dialect of the protocol. A program
+// that is late plays none.
 func TestProgramsPlay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "dropper.py")
 	write(t, path, "import sys\nfor line in sys.stdin:\n    if line.startswith('action'): print('drop', flush=True)\n")
@@ -199,7 +203,7 @@ func TestProgramsPlay(t *testing.T) {
 		require.NoError(t, err)
 		f, err := a.Factory()
 		require.NoError(t, err)
-		drops(t, f)
+		drops(t, blockbattle.Game, f)
 		forget()
 		p, err := a.Program()
 		require.NoError(t, err)
@@ -207,6 +211,14 @@ func TestProgramsPlay(t *testing.T) {
 			require.NoDirExists(t, built.Files)
 		}
 	}
+	drops(t, blockbattle.PortGame, factory(t, blockbattle.PortGame, "exec:"+dropper))
+	late := agent(t, blockbattle.Game, "exec:cat >/dev/null", 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	got, err := late.Act(ctx, blockbattle.Game.New(2), 1)
+	require.NoError(t, err)
+	require.Equal(t, env.None, got)
+	require.NoError(t, late.(io.Closer).Close())
 	write(t, path, "def (")
 	forget, err := PrepareAll(t.Context(), parsed(t, blockbattle.Game, Own(path)))
 	defer forget()
@@ -214,12 +226,11 @@ func TestProgramsPlay(t *testing.T) {
 }
 
 // drops lets an agent make the moves of dropper.
-func drops(t *testing.T, f Factory) {
+func drops(t *testing.T, g *env.Game, f Factory) {
 	t.Helper()
 	a, err := f(1)
 	require.NoError(t, err)
-	defer func() { require.NoError(t, a.(io.Closer).Close()) }()
-	s := blockbattle.Game.New(2)
+	s := begun(g, 2, 5)
 	for range 3 {
 		column := 3 // leftmost, of every piece but one
 		if s.(*blockbattle.State).Piece == blockbattle.O {
@@ -229,6 +240,9 @@ func drops(t *testing.T, f Factory) {
 		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
 		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
 	}
+	require.NoError(t, a.(io.Closer).Close())
+	_, err = a.Act(t.Context(), s, 1)
+	require.ErrorIs(t, err, contest.ErrGone)
 }
 
 // FuzzParse reads any text as an agent of any game. An alias is a plain word, and what follows it is the rest. Foreign

@@ -79,12 +79,11 @@ func TestCodecReadsAndWritesTheLogs(t *testing.T) {
 			if l.Dialect == "port" {
 				d = blockbattle.PortDialect
 			}
-			limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond}
-			require.Equal(t, settings, d.Settings(0, limits.Bank.Milliseconds(), limits.PerMove.Milliseconds()))
+			turns[0].lines = append(settings, turns[0].lines...)
+			c := NewCodec(d, nil)
 			for i, h := range turns {
-				require.Equal(t, 0, h.turn.Seat)
-				require.Equal(t, limits.PerMove, h.turn.PerMove)
-				require.Equal(t, h.lines, d.Request(&h.state, 0, h.turn.Budget.Milliseconds()), "request %d", i+1)
+				require.Equal(t, contest.Turn{Budget: h.turn.Budget, PerMove: 500 * time.Millisecond}, h.turn)
+				require.Equal(t, h.lines, c.Request(&h.state, h.turn), "request %d", i+1)
 				if i%15 == 0 {
 					answersReadBack(t, &h.state)
 				}

@@ -56,16 +56,10 @@ func TestRowsAgainstTwin(t *testing.T) {
 		}
 	}
 	require.Greater(t, full, 100)
-}
-
-func TestRowsAllocateNothing(t *testing.T) {
-	var r FeatureReader
-	s := roundStart(rand.New(rand.NewSource(*seed)))
-	legal, shared := s.Legal(0, nil), make([]float32, ConstLen)
-	require.Greater(t, len(legal), 8)
-	var at [8]int
+	s, b, at := roundStart(r), batches["vector"], [8]int{}
+	legal := s.Legal(0, nil)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
-		r.SharedAfter(s, 0, shared)
-		r.Batch(legal, &at)
+		b.SharedAfter(s, 0, shared)
+		b.Batch(legal, &at)
 	}))
 }

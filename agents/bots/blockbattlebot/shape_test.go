@@ -50,9 +50,7 @@ func slowShape(f *falling.Field, solid int) shape {
 			case !isOpen(x, y):
 				s.holes++
 				first = min(first, y)
-				if isOpen(x-1, y) || isOpen(x+1, y) {
-					s.overhangs++
-				}
+				s.overhangs += yes(isOpen(x-1, y) || isOpen(x+1, y))
 			}
 			if isOpen(x, y) && taken(x-1, y) && taken(x+1, y) {
 				run++
@@ -60,17 +58,11 @@ func slowShape(f *falling.Field, solid int) shape {
 			} else {
 				run = 0
 			}
-			if taken(x, y) != taken(x, y-1) {
-				s.colEdges++
-			}
+			s.colEdges += yes(taken(x, y) != taken(x, y-1))
 		}
-		if !taken(x, h-1) {
-			s.colEdges++
-		}
+		s.colEdges += yes(!taken(x, h-1))
 		for y := 0; first < h && y < first; y++ {
-			if f.At(x, y) {
-				s.covers++
-			}
+			s.covers += yes(f.At(x, y))
 		}
 	}
 	lacks := make([]int, h+1)
@@ -84,13 +76,9 @@ func slowShape(f *falling.Field, solid int) shape {
 			}
 		}
 		for x := 0; y >= s.minFree && x <= w; x++ {
-			if taken(x, y) != taken(x-1, y) {
-				s.rowEdges++
-			}
+			s.rowEdges += yes(taken(x, y) != taken(x-1, y))
 		}
-		if hole {
-			s.holeRows++
-		}
+		s.holeRows += yes(hole)
 		switch {
 		case lacks[y] == 1 && isOpen(gap, y):
 			s.gapOpen++
@@ -120,9 +108,7 @@ func slowShape(f *falling.Field, solid int) shape {
 				}
 			case isOpen(x-1, y) && isOpen(x+1, y):
 				s.notches++
-				if low {
-					s.halves++
-				}
+				s.halves += yes(low)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/features"
 	"blockyard/env/dropblox"
 	"blockyard/env/envtest"
 )
@@ -30,43 +31,29 @@ func slowFeatures(f *Field, points int) []float32 {
 	}
 	var height [cols]int
 	for i := range rows {
-		missing, hole := []int{}, false
+		missing, holes := 0, 0
 		for j := range cols {
 			if at(i, j) {
-				n.taken++
 				height[j] = max(height[j], rows-i)
-			} else {
-				missing = append(missing, j)
 			}
-			if at(i, j) != at(i, j-1) {
-				n.rowEdges++
-			}
-			if at(i, j) != at(i+1, j) {
-				n.colEdges++
-			}
-			if covered(i, j) {
-				n.holes++
-				hole = true
-				for _, k := range [2]int{j - 1, j + 1} {
-					if k >= 0 && k < cols && !at(i, k) && !covered(i, k) {
-						n.beside++
-					}
-				}
+			missing += yes(!at(i, j))
+			holes += yes(covered(i, j))
+			n.rowEdges += yes(at(i, j) != at(i, j-1))
+			n.colEdges += yes(at(i, j) != at(i+1, j))
+			for _, k := range [2]int{j - 1, j + 1} {
+				n.beside += yes(covered(i, j) && !at(i, k) && !covered(i, k))
 			}
 			for k := i; k >= 0 && !at(k, j) && at(k, j-1) && at(k, j+1); k-- {
 				n.wells++
 			}
 		}
-		if !at(i, cols-1) {
-			n.rowEdges++
-		}
-		for k := len(missing); k <= lacking; k++ {
-			n.but[k]++
-		}
-		if hole {
-			n.holed++
-		} else if k := len(missing); k > 0 && k < 5 && k < cols {
-			n.short[k]++
+		n.rowEdges += yes(!at(i, cols-1))
+		n.taken += cols - missing
+		n.holes += holes
+		n.holed += yes(holes > 0)
+		for k := range n.but {
+			n.but[k] += yes(missing <= k)
+			n.short[k] += yes(missing == k && holes == 0)
 		}
 	}
 	for j, h := range height {
@@ -86,13 +73,9 @@ func slowFeatures(f *Field, points int) []float32 {
 			}
 		}
 		for i := range max(lowest, 0) {
-			if at(i, j) {
-				n.covers++
-			}
+			n.covers += yes(at(i, j))
 		}
-		if lowest >= 0 {
-			n.columns++
-		}
+		n.columns += yes(lowest >= 0)
 	}
 	out := []float32{
 		float32(n.rowEdges-2*rows) * 0.03, float32(n.colEdges-cols) * 0.03, float32(n.holes) * 0.1, float32(n.wells) * 0.03,
@@ -121,6 +104,8 @@ func slowFeatures(f *Field, points int) []float32 {
 	}
 	return append(append(out, steps...), edges...)
 }
+
+func yes(b bool) int { return int(features.Yes(b)) }
 
 // slowSlots tries every window and every run of rows.
 func slowSlots(at, covered func(i, j int) bool) []float32 {
@@ -233,9 +218,7 @@ func TestViewsOfPlacementsAgainstWholeBoards(t *testing.T) {
 			if boards++; k.Rows > 0 {
 				continue
 			}
-			if end-lo < dropblox.Cols {
-				short++
-			}
+			short += yes(end-lo < dropblox.Cols)
 			p.look(&k.Field, lo, end, &got)
 			require.True(t, want.counts == got, "want %+v, got %+v", want.counts, got)
 			require.Equal(t, whole.whole, sums.of(&k.Field, lo, end))

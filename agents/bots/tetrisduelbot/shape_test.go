@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/envtest"
 	"blockyard/env/falling"
@@ -28,18 +29,12 @@ func slowShape(f *falling.Field) (s shape) {
 				s.holes++
 				lowest = y
 			}
-			if taken(x, y) != taken(x, y-1) && y > 0 || y == 0 && taken(x, 0) {
-				s.colEdges++
-			}
+			s.colEdges += yes(taken(x, y) != taken(x, y-1) && y > 0 || y == 0 && taken(x, 0))
 		}
-		if !taken(x, rows-1) {
-			s.colEdges++
-		}
+		s.colEdges += yes(!taken(x, rows-1))
 		s.colEdges-- // from empty to taken once at least
 		for y := range max(lowest, 0) {
-			if taken(x, y) {
-				s.covers++
-			}
+			s.covers += yes(taken(x, y))
 		}
 	}
 	slowRows(&s, taken)
@@ -55,9 +50,7 @@ func slowRows(s *shape, taken func(x, y int) bool) {
 				continue
 			}
 			lack++
-			if y >= s.top[x] {
-				holes++
-			}
+			holes += yes(y >= s.top[x])
 		}
 		if y >= tetrisduel.Peace {
 			s.lacks[y-tetrisduel.Peace] = lack
@@ -73,9 +66,7 @@ func slowRows(s *shape, taken func(x, y int) bool) {
 			s.calm[at]++
 		}
 		for x := 0; x <= columns && y >= s.minFree; x++ {
-			if taken(x, y) != taken(x-1, y) {
-				s.rowEdges++
-			}
+			s.rowEdges += yes(taken(x, y) != taken(x-1, y))
 		}
 	}
 	for x := range columns {
@@ -113,6 +104,8 @@ func slowTakes(s *shape, f *falling.Field) {
 		}
 	}
 }
+
+func yes(b bool) int { return int(features.Yes(b)) }
 
 // pick draws a number below n.
 func pick(r *env.Rand, n int) int { return int(r.Next() >> 33 % uint64(n)) }

@@ -121,23 +121,13 @@ func slowRating(f *wintetris.Field, b wintetris.Block, w Weights) float64 {
 			cell := func(x int) bool { return f.At(x, y) || in[[2]int{x, y}] }
 			full = full && cell(x)
 			if in[[2]int{x, y}] {
-				if y > 0 && !f.At(x, y-1) && !in[[2]int{x, y - 1}] {
-					n[Holes]++
-				}
-				if f.At(x-1, y) && f.At(x+1, y) {
-					n[Slots]++
-				}
+				n[Holes] += yes(y > 0 && !f.At(x, y-1) && !in[[2]int{x, y - 1}])
+				n[Slots] += yes(f.At(x-1, y) && f.At(x+1, y))
 			}
-			if !f.At(x, y) && f.At(x-1, y) && f.At(x+1, y) {
-				n[Chasms]++
-			}
-			if !cell(x) && cell(x-1) && cell(x+1) {
-				n[Chasms]--
-			}
+			n[Chasms] += yes(!f.At(x, y) && f.At(x-1, y) && f.At(x+1, y))
+			n[Chasms] -= yes(!cell(x) && cell(x-1) && cell(x+1))
 		}
-		if full {
-			rows++
-		}
+		rows += yes(full)
 	}
 	if rows == 1 {
 		n[Row] = 1

@@ -37,7 +37,7 @@ func slowFeatures(f *wintetris.Field) map[string]float32 {
 	}
 	for name, v := range map[string]float32{
 		"holes": float32(n[HoleCells]) * 0.1, "buried": float32(buried) * 0.03, "rows with holes": float32(n[HoleRows]) * 0.2,
-		"row changes":    float32(n[RowTransitions]-2*float64(wintetris.Height-peak)) * 0.03, // walls of empty rows left out
+		"row changes":    float32(n[RowTransitions]-2*(wintetris.Height-peak)) * 0.03, // walls of empty rows left out
 		"column changes": float32(n[ColumnTransitions]) * 0.03, "wells": float32(wells) * 0.05,
 		"peak": float32(peak) * 0.1, "heap": float32(heap) * 0.01, "tower": float32(max(0, peak-10)) * 0.2,
 	} {

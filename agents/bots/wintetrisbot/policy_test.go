@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/features"
 	"blockyard/env"
 	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
 // slowMeasures is rules §15.3 word by word, cell by cell, for a placement in f.
-func slowMeasures(f wintetris.Field, b wintetris.Block) [Measures]float64 {
+func slowMeasures(f wintetris.Field, b wintetris.Block) (out [Measures]float64) {
 	low, high, rows, cells := wintetris.Height, 0, 0, 0
 	for _, c := range b.Cells() {
 		low, high = min(low, c[1]), max(high, c[1])
@@ -25,19 +26,22 @@ func slowMeasures(f wintetris.Field, b wintetris.Block) [Measures]float64 {
 		}
 		rows++
 		for _, c := range b.Cells() {
-			if c[1] == y {
-				cells++
-			}
+			cells += yes(c[1] == y)
 		}
 		copy(f[y:], f[y+1:])
 	}
-	out, _ := slowField(&f)
+	n, _ := slowField(&f)
+	for k, v := range n {
+		out[k] = float64(v)
+	}
 	out[LandingHeight], out[ErodedCells] = float64(low)+float64(high-low)/2, float64(rows*cells)
 	return out
 }
 
+func yes(b bool) int { return int(features.Yes(b)) }
+
 // slowField has the measures of a field, and the heights of its columns.
-func slowField(f *wintetris.Field) (out [Measures]float64, height [wintetris.Width]int) {
+func slowField(f *wintetris.Field) (out [Measures]int, height [wintetris.Width]int) {
 	const w, h = wintetris.Width, wintetris.Height
 	wall := func(x, y int) bool { return x < 0 || x >= w || y < 0 || f.At(x, y) }
 	hole := func(x, y int) bool { return y >= 0 && !f.At(x, y) && y < height[x] }
@@ -47,34 +51,24 @@ func slowField(f *wintetris.Field) (out [Measures]float64, height [wintetris.Wid
 				height[x] = y + 1
 			}
 		}
-		if height[x] == h {
-			out[ColumnTransitions]++ // the space above the field is empty
-		}
+		out[ColumnTransitions] += yes(height[x] == h) // the space above the field is empty
 	}
 	for y := range h {
-		any := 0.0
+		any := false
 		for x := range w + 1 {
-			if wall(x-1, y) != wall(x, y) {
-				out[RowTransitions]++
-			}
+			out[RowTransitions] += yes(wall(x-1, y) != wall(x, y))
 		}
 		for x := range w {
-			if wall(x, y) != wall(x, y-1) {
-				out[ColumnTransitions]++
-			}
-			if hole(x, y) {
-				out[HoleCells]++
-				any = 1
-			}
+			out[ColumnTransitions] += yes(wall(x, y) != wall(x, y-1))
+			out[HoleCells] += yes(hole(x, y))
+			any = any || hole(x, y)
 			below := y
 			for wall(x, below) && below >= 0 {
 				below--
 			}
-			if f.At(x, y) && below >= 0 {
-				out[HoleDepth]++
-			}
+			out[HoleDepth] += yes(f.At(x, y) && below >= 0)
 		}
-		out[HoleRows] += any
+		out[HoleRows] += yes(any)
 	}
 	seen := map[int]bool{}
 	for x := range w {
@@ -85,7 +79,7 @@ func slowField(f *wintetris.Field) (out [Measures]float64, height [wintetris.Wid
 				depth = 0
 			case depth > 0 || wall(x-1, y) && wall(x+1, y):
 				depth++
-				out[BoardWells] += float64(depth)
+				out[BoardWells] += depth
 			}
 		}
 		if x > 0 {
@@ -94,7 +88,7 @@ func slowField(f *wintetris.Field) (out [Measures]float64, height [wintetris.Wid
 			}
 		}
 	}
-	out[Diversity] = float64(len(seen))
+	out[Diversity] = len(seen)
 	return out, height
 }
 
@@ -118,9 +112,7 @@ func TestMeasuresAgainstTheirTwin(t *testing.T) {
 			var got [Measures]float64
 			measure(&f, f.Top(), b, &got)
 			require.Equal(t, want, got, "%v %v", f, b)
-			if want[ErodedCells] > 0 {
-				cleared++
-			}
+			cleared += yes(want[ErodedCells] > 0)
 		}
 	}
 	require.Greater(t, cleared, 1000)
