@@ -2,7 +2,6 @@ package bots
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots/entry"
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
@@ -180,42 +180,26 @@ func TestBadTextIsNamed(t *testing.T) {
 	}
 }
 
-// A late evaluator spends the time limit in its first call and counts the calls after that.
-type late struct {
-	limit time.Duration
-	begun time.Time
-	calls int
-}
-
-func (l *late) Evaluate(_ []env.State, _ int, out []float32) {
-	if l.begun.IsZero() {
-		l.begun = time.Now()
-		for time.Since(l.begun) <= l.limit { // the limit began before the first call
-			runtime.Gosched()
+// The option time is a deadline for each choice, which the searches keep. Without it there is none.
+func TestTimeLimit(t *testing.T) {
+	var left []time.Duration // none for a choice without a deadline
+	searching := toybot.Agent(func(ctx context.Context, _ env.State, _ int) (env.Action, error) {
+		if at, ok := ctx.Deadline(); ok {
+			left = append(left, time.Until(at))
 		}
-	}
-	l.calls++
-	clear(out)
-}
-
-// A search whose time is up evaluates next to nothing more, where without a limit it would
-// evaluate hundreds of times.
-func TestTimeLimitEndsTheSearch(t *testing.T) {
-	g, e := blockbattle.Game, &late{limit: 3 * time.Millisecond}
-	calls := func(options string) int {
-		s := searchOf(&entry.Entry{Outcomes: blockbattle.Pieces})
-		o, err := s.ParseOptions(options, nil)
-		require.NoError(t, err)
-		e.begun, e.calls = time.Time{}, 0
-		f, err := searcher(g, s, func() (entry.Evaluator, error) { return e, nil }, o)
+		return env.None, nil
+	})
+	s := &entry.Search{New: func(*env.Game, entry.Evaluator, entry.Options) (env.Agent, error) { return searching, nil }}
+	for _, limit := range []time.Duration{0, time.Hour} {
+		none := func() (entry.Evaluator, error) { return nil, nil }
+		f, err := searcher(blockbattle.Game, s, none, entry.Options{Time: limit})
 		require.NoError(t, err)
 		a, err := f(1)
 		require.NoError(t, err)
-		act(t, a, g.New(2), 0)
-		return e.calls
+		act(t, a, blockbattle.Game.New(2), 0)
 	}
-	require.Greater(t, calls("ply=3,width=100"), 500)
-	require.Less(t, calls("ply=3,width=100,time=3ms"), 10)
+	require.Len(t, left, 1)
+	require.True(t, left[0] > 0 && left[0] <= time.Hour)
 }
 
 func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {

@@ -3,7 +3,6 @@
 package bots
 
 import (
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
-	"blockyard/env/games"
 	"blockyard/env/tetrisduel"
 	"blockyard/env/vec"
 )
@@ -22,12 +20,9 @@ import (
 // ratio of their figures is that of evaluations per CPU second. `make bench-against BASE=COMMIT` prints it for the
 // benchmarks of this file, and `make bench-goals` beside the goals; rpc/bench/README.md has the figures.
 func BenchmarkDecide(b *testing.B) {
-	for _, g := range games.All {
-		if strings.Contains(g.Name, ":") {
-			continue // a variant of the game before it
-		}
+	for _, e := range All {
 		for _, spec := range []string{"hand", "learned"} {
-			b.Run(g.Name+"/"+spec, func(b *testing.B) { benchmarkChoice(b, g, spec) })
+			b.Run(e.Game+"/"+spec, func(b *testing.B) { benchmarkChoice(b, lookup(b, e.Game), spec) })
 		}
 	}
 }
@@ -35,10 +30,8 @@ func BenchmarkDecide(b *testing.B) {
 // BenchmarkOpponents is BenchmarkDecide for every agent that a trainer can play against, each with its cheapest search
 // and with the one that it has by default.
 func BenchmarkOpponents(b *testing.B) {
-	for _, g := range games.All {
-		if strings.Contains(g.Name, ":") {
-			continue
-		}
+	for _, e := range All {
+		g := lookup(b, e.Game)
 		for _, name := range Names(g) {
 			for _, options := range []string{":ply=1", ":depth=1,width=1", ""} {
 				if _, err := New(g, Own(name+options)); err == nil {

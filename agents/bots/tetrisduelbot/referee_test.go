@@ -179,41 +179,25 @@ func TestNoListAndMissingBots(t *testing.T) {
 }
 
 func TestStopping(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
 	g := newGame(1)
 	for seat := range g.bots {
-		bot := &partner{game: g, agent: search.NewFirst()}
-		g.bots[seat] = bot
-		bot.answer = func(turn int, good string) (string, time.Duration, error) {
-			if turn == 4 {
-				stop()
-				return "", 0, ctx.Err()
-			}
-			return good, 0, nil
-		}
+		g.bots[seat] = &partner{game: g, agent: search.NewFirst(), answer: at(4, "", 0, context.Canceled)}
 	}
-	_, err := g.play(ctx)
+	_, err := g.play(t.Context())
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// python starts the adapter with a bot of the original style.
-func python(t *testing.T, bot string) *contest.Process {
-	t.Helper()
-	p, err := contest.Program{Argv: []string{"python3", "-B", "pybot.py", bot}, Cage: contest.Trusted}.Start(func(line string) { t.Log(line) })
-	require.NoError(t, err)
-	return p
-}
-
-// Original Python bots play unchanged, each against one of ours.
+// Original Python bots play unchanged, through the adapter, each against one of ours.
 func TestPythonBots(t *testing.T) {
 	dir := t.TempDir()
-	file := func(name, output string) string {
+	file := func(name, text string) string {
 		path := filepath.Join(dir, name+".py")
-		text := "import time\n\nclass Player:\n    def __init__(self, isFirst):\n        self.first = isFirst\n\n" +
-			"    def output(self, matchData):\n        a = matchData.getValidAction()[0]\n        " + output + "\n"
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
+	}
+	bot := func(name, output string) string {
+		return file(name, "import time\nclass Player:\n    def __init__(self, isFirst): pass\n    def output(self, matchData):\n"+
+			"        a = matchData.getValidAction()[0]\n        "+output+"\n")
 	}
 	for _, c := range []struct {
 		name, bot string
@@ -223,18 +207,14 @@ func TestPythonBots(t *testing.T) {
 		{"every method, first", "testdata/everymethod.py", 0, ""},
 		{"every method, second", "testdata/everymethod.py", 1, ""},
 		{"the board that putBlock returns", "testdata/putblock.py", 0, ""},
-		{"list", file("list", "return list(a)"), 0, "illegal"},
-		{"nothing", file("nothing", "return None"), 1, "illegal"},
-		{"fractions", file("fractions", "return (a[0], a[1] + 0.5, a[2])"), 0, "illegal"},
-		{"equal floats are equal", file("floats",
+		{"list", bot("list", "return list(a)"), 0, "illegal"},
+		{"nothing", bot("nothing", "return None"), 1, "illegal"},
+		{"fractions", bot("fractions", "return (a[0], a[1] + 0.5, a[2])"), 0, "illegal"},
+		{"equal floats are equal", bot("floats",
 			"return (float(a[0]), a[1], a[2]) if matchData.getCurrentRound() < 4 else None"), 0, "illegal"},
-		{"exception", file("exception", "return a if matchData.getCurrentRound() < 3 else 1 / 0"), 1, Exception},
-		{"sleeper", file("sleeper", "time.sleep(5)"), 0, Timeout},
-		{"no class", func() string {
-			path := filepath.Join(dir, "empty.py")
-			require.NoError(t, os.WriteFile(path, []byte("x = 1\n"), 0o600))
-			return path
-		}(), 1, Missing},
+		{"exception", bot("exception", "return a if matchData.getCurrentRound() < 3 else 1 / 0"), 1, Exception},
+		{"sleeper", bot("sleeper", "time.sleep(5)"), 0, Timeout},
+		{"no class", file("empty", "x = 1\n"), 1, Missing},
 		{"no file", filepath.Join(dir, "none.py"), 0, Missing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -244,7 +224,10 @@ func TestPythonBots(t *testing.T) {
 			if c.reason == Timeout {
 				g.Time = 300 * time.Millisecond
 			}
-			g.bots[c.seat] = python(t, c.bot)
+			adapter := contest.Program{Argv: []string{"python3", "-B", "pybot.py", c.bot}, Cage: contest.Trusted}
+			p, err := adapter.Start(func(line string) { t.Log(line) })
+			require.NoError(t, err)
+			g.bots[c.seat] = p
 			g.bots[1-c.seat] = &partner{game: g, agent: search.NewGreedy(tetrisduel.Game, NewHand())}
 			g.Watch = func(env.Seats, env.Moves) {
 				if s := g.State; c.reason == "" && s.Turn > 60 { // long enough: the other gives up
