@@ -192,8 +192,8 @@ func TestWhereAgentsPlay(t *testing.T) {
 	require.Equal(t, []string{"bot", "blockbattle:port", "--agent", "hand:ply=1"}, p.Argv[1:])
 }
 
-// TestProgramsPlay: a command, and sources that are compiled, play as agents, in every dialect of the protocol. A program
-// that is late plays none.
+// TestProgramsPlay: a command, and sources that are compiled, play as agents, in every dialect of the protocol. A
+// program that is late plays none.
 func TestProgramsPlay(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "dropper.py")
 	write(t, path, "import sys\nfor line in sys.stdin:\n    if line.startswith('action'): print('drop', flush=True)\n")

@@ -70,7 +70,7 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 		dialogue("update game this_piece", ""):                                                  "without piece",
 		dialogue("update game this_piece_type", "update game this_piece_type X"):                "is no piece",
 		dialogue("settings field_width", "settings field_width 12"):                             "knows only 10",
-		dialogue("update player1 row_points", "update player1 row_points -1"):                   "row_points \"-1\" is not a count",
+		dialogue("update player1 row_points", "update player1 row_points -1"):                   `"-1" is not a count`,
 		dialogue("update player1 row_points", "update player1 row_points 99999999999999999999"): "9\" is not a count",
 		strings.Repeat("x", 1<<20) + "\n" + dialogue():                                          "more than",
 		dialogue("settings your_bot", "settings your_bot nobody"):                               "nobody",

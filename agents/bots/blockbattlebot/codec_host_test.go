@@ -156,7 +156,8 @@ func TestHostSaysWhatTheClassicEngineSaid(t *testing.T) {
 			}
 			bot := recorded(turns, limits)
 			var remarks []string
-			host := contest.Host{Referee: ref, Limits: limits, Start: toybot.Seated(toybot.Bot(bot.say), toybot.Bot(opponent.say)),
+			host := contest.Host{Referee: ref, Limits: limits,
+				Start: toybot.Seated(toybot.Bot(bot.say), toybot.Bot(opponent.say)),
 				Log: func(k contest.Kind, seat int, text string) {
 					if k == contest.Remark && seat == 0 {
 						remarks = append(remarks, text)

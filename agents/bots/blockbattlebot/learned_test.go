@@ -79,7 +79,8 @@ func slowFeatures(s *blockbattle.State, seat int) map[string]float64 {
 	for k, turns := range []int{1, 1, 2, 2, 4, 4, 4} { // the I lying, and no turn twice
 		piece := "IOSZTJL"[k]
 		n := slowFits(own.tops(), piece, turns)
-		all[fmt.Sprintf("own %c fits", piece)], all[fmt.Sprintf("own no %c", piece)] = [2]int{min(n, 4), 2}, [2]int{yes(n == 0), 1}
+		all[fmt.Sprintf("own %c fits", piece)] = [2]int{min(n, 4), 2}
+		all[fmt.Sprintf("own no %c", piece)] = [2]int{yes(n == 0), 1}
 	}
 	all["own I flat"] = all["own I fits"]
 	delete(all, "own I fits")

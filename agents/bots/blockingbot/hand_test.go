@@ -46,9 +46,10 @@ func TestTermsOneByOne(t *testing.T) {
 
 // The tuned player beats the greedy one three to one; here on few games with room for luck.
 func TestHandBeatsGreedy(t *testing.T) {
-	m := match.Match{Rules: blocking.Game, Units: 10, Seed: 5, Players: []match.Player{
-		{Name: "hand", New: func(uint64) (env.Agent, error) { return search.New(blocking.Game, NewHand(), search.Options{}) }},
-		{Name: "greedy", New: func(uint64) (env.Agent, error) { return search.NewGreedy(blocking.Game, &Greedy{}), nil }},
+	g := blocking.Game
+	m := match.Match{Rules: g, Units: 10, Seed: 5, Players: []match.Player{
+		{Name: "hand", New: func(uint64) (env.Agent, error) { return search.New(g, NewHand(), search.Options{}) }},
+		{Name: "greedy", New: func(uint64) (env.Agent, error) { return search.NewGreedy(g, &Greedy{}), nil }},
 	}}
 	r, err := m.Play(t.Context())
 	require.NoError(t, err)

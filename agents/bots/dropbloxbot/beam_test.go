@@ -164,7 +164,7 @@ func TestBudget(t *testing.T) {
 	require.GreaterOrEqual(t, shortest, enough)
 	played(whole-time.Second, 2, 1000) // a game at its slowest: one point in two turns
 	require.Zero(t, Budget(600, -time.Second))
-	require.Greater(t, Budget(500, whole/2), 3*Budget(0, whole), "a turn that may be the last gets more than the first ones")
+	require.Greater(t, Budget(500, whole/2), 3*Budget(0, whole), "a turn that may be the last gets more")
 }
 
 // A program's turn: commands that lead somewhere, one write each; no word about what cannot

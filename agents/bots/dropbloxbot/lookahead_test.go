@@ -181,7 +181,7 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		agent, ranks string // the error of either, "" for none
 	}{
 		{"width=20,time=50ms", shippedRater(t), "time decides the width", "takes as long as it takes"},
-		{"futures=16,time=50ms", shippedRater(t), "time decides the width and the number of futures", "takes as long as it takes"},
+		{"futures=16,time=50ms", shippedRater(t), "the width and the number of futures", "takes as long as it takes"},
 		{"futures=16,depth=3", shippedRater(t), "leave out depth or futures", "option futures"},
 		{"futures=16", &Hand{Classic}, "use learned", "option futures"},
 		{"futures=16", shippedRater(t), "", "option futures"},

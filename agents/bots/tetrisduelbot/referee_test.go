@@ -196,8 +196,8 @@ func TestPythonBots(t *testing.T) {
 		return path
 	}
 	bot := func(name, output string) string {
-		return file(name, "import time\nclass Player:\n    def __init__(self, isFirst): pass\n    def output(self, matchData):\n"+
-			"        a = matchData.getValidAction()[0]\n        "+output+"\n")
+		return file(name, "import time\nclass Player:\n    def __init__(self, isFirst): pass\n"+
+			"    def output(self, matchData):\n        a = matchData.getValidAction()[0]\n        "+output+"\n")
 	}
 	for _, c := range []struct {
 		name, bot string

@@ -19,7 +19,8 @@ func TestHandBeatsPlainWeights(t *testing.T) {
 			return search.New(tetrisduel.Game, &Hand{Weights: w}, search.Options{})
 		}}
 	}
-	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, Players: []match.Player{player(Tuned), player(Weights{Lead: 1, Holes: -2, Heap: -0.1})}}
+	players := []match.Player{player(Tuned), player(Weights{Lead: 1, Holes: -2, Heap: -0.1})}
+	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, Players: players}
 	got, err := table.Play(t.Context())
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, got.Meetings[0].Wins, 7, got)

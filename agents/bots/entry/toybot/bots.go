@@ -31,8 +31,8 @@ func After(g *env.Game, s env.State, seat int) (list []env.State) {
 	return list
 }
 
-// Leaves checks that the values of leaves are the bits of the values of the positions they stand for, that only finished
-// games are left out, and that e allocates nothing. Next returns a position and the seat that is to choose.
+// Leaves checks that the values of leaves are the bits of the values of the positions they stand for, that only
+// finished games are left out, and that e allocates nothing. Next returns a position and the seat that is to choose.
 func Leaves(t *testing.T, g *env.Game, e search.LeafEvaluator, next func() (env.State, int)) {
 	t.Helper()
 	leaves, lost := 0, 0
@@ -98,7 +98,9 @@ func Dialogue(t *testing.T, h contest.Host, block []string, seat int, other cont
 }
 
 // Talk says text to a bot of g, and returns its answers to requests and its notes.
-func Talk(t testing.TB, e *entry.Entry, g *env.Game, agent env.Agent, text string) (answers []string, notes string, err error) {
+func Talk(t testing.TB, e *entry.Entry, g *env.Game, agent env.Agent, text string) (
+	answers []string, notes string, err error,
+) {
 	t.Helper()
 	var out, noted strings.Builder
 	b := contest.Bot{
@@ -123,7 +125,9 @@ func (a Agent) Act(ctx context.Context, s env.State, seat int) (env.Action, erro
 // Hears checks a bot of g that answers whatever it hears. It understands good, the lines up to its first request,
 // however they end, and covers for any agent. Odd dialogues, of one request each, have what the bot notes of them, or
 // "" if it notes nothing; its answers to them are legal.
-func Hears(t *testing.T, e *entry.Entry, g *env.Game, good string, legal func(answer string) bool, odd map[string]string) {
+func Hears(
+	t *testing.T, e *entry.Entry, g *env.Game, good string, legal func(answer string) bool, odd map[string]string,
+) {
 	t.Helper()
 	hear := func(said string, agent env.Agent) (answers []string, notes string) {
 		answers, notes, err := Talk(t, e, g, agent, said)
@@ -145,7 +149,8 @@ func Hears(t *testing.T, e *entry.Entry, g *env.Game, good string, legal func(an
 		require.Equal(t, note == "", notes == "", notes)
 	}
 
-	turn, err := e.Codec(g, io.Discard, nil).ReadTurn(bufio.NewReaderSize(strings.NewReader(good), contest.MaxLine), g.New(g.MinSeats))
+	in := bufio.NewReaderSize(strings.NewReader(good), contest.MaxLine)
+	turn, err := e.Codec(g, io.Discard, nil).ReadTurn(in, g.New(g.MinSeats))
 	require.NoError(t, err)
 	for note, agent := range map[string]Agent{
 		"tired": func(ctx context.Context, _ env.State, _ int) (env.Action, error) {
