@@ -171,7 +171,8 @@ func TestRandomFrames(t *testing.T) {
 		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)),
 		request(t, "render", 1, 0), request(t, "set_opponents", 1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 2}}}),
 		request(t, "reset", 1, slot), request(t, "rollout", 1, 3, slot), request(t, "clone", 1, u32(0), u32(1), slot),
-		request(t, "share_final", 1), request(t, "opponent_stats", 1), request(t, "upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
+		request(t, "share_final", 1), request(t, "opponent_stats", 1),
+		request(t, "upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
 		request(t, "drop_upload", sumOf("good")), request(t, "close", 1), request(t, "text", "toy:pick", u16(1)),
 	}
 	var wg sync.WaitGroup

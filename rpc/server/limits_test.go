@@ -406,7 +406,8 @@ func TestDeafClientsHoldNoReplies(t *testing.T) {
 	g := startGames(t, dial(t, p.unix), "blockbattle", options)
 	steps := (2<<20 - 4096) / (g.Len + 2*32)
 	for range 3 {
-		write(t, greeted(t, p.unix, request(t, "open", "blockbattle", options), request(t, "reset", 1)), request(t, "rollout", 1, steps))
+		conn := greeted(t, p.unix, request(t, "open", "blockbattle", options), request(t, "reset", 1))
+		write(t, conn, request(t, "rollout", 1, steps))
 	}
 	require.Eventually(t, func() bool { return p.Counts().ReplyMemory > 3<<20 }, hangs, time.Millisecond) // of two of them
 	require.NoError(t, g.Call("rollout", nil, steps))

@@ -211,7 +211,9 @@ func panics(context.Context, []env.Action) (env.Action, error) { panic("a secret
 func TestOpponentsThatFail(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		addAgent(c, "panics", playing(panics))
-		addAgent(c, "fails", playing(func(context.Context, []env.Action) (env.Action, error) { return env.None, errors.New("no idea") }))
+		addAgent(c, "fails", playing(func(context.Context, []env.Action) (env.Action, error) {
+			return env.None, errors.New("no idea")
+		}))
 	})
 	c, games := dial(t, p.unix), u32(0, 1, 2, 3, 4, 5, 6, 7)
 	for spec, want := range map[string]int{"broken": wire.Opponent, "fails": wire.Opponent, "panics": wire.Internal} {

@@ -131,7 +131,8 @@ func TestOpponentsAndSwaps(t *testing.T) {
 		require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "first"}))
 		require.NoError(t, g.Reset(nil))
 	}
-	refuses(t, g, wire.BadParams, map[string][][]any{"set_opponents": {{map[int]string{0: "first"}}, {map[int]string{1: "nobody"}}}})
+	refuses(t, g, wire.BadParams, map[string][][]any{
+		"set_opponents": {{map[int]string{0: "first"}}, {map[int]string{1: "nobody"}}}})
 }
 
 // An illegal action is an error, and then nothing is stepped, or it is replaced, marked and counted, also for the session.
@@ -411,8 +412,8 @@ func TestFinalIsPushed(t *testing.T) {
 				pushed, err := from.DecodeSlice()
 				require.NoError(t, err)
 				params := pushed[2].([]any)
-				require.Equal(t, fmt.Sprint([]any{wire.Notification, "final", 1, 77}), fmt.Sprint(append(pushed[:2:2], params[:2]...)),
-					"of the handle and the request")
+				head := append(pushed[:2:2], params[:2]...)
+				require.Equal(t, fmt.Sprint([]any{wire.Notification, "final", 1, 77}), fmt.Sprint(head), "handle, request")
 				got := params[2].(map[string]any)
 				require.EqualValues(t, ended, got["ended"])
 				if p == poor {

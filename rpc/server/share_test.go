@@ -46,7 +46,8 @@ func TestSharingIsRefused(t *testing.T) {
 	require.Equal(t, wire.BadParams, code(t, g.Call("step_slot", nil, 0)), "no slots")
 	require.NoError(t, g.share(2))
 	slot := func(k int) []any { return []any{map[string]any{"slot": k}} }
-	refuses(t, g, wire.BadParams, map[string][][]any{"share": {{0}, {1 << 20}}, "step_slot": {{2}, {-1}}, "reset": {slot(2), slot(-1)}})
+	refuses(t, g, wire.BadParams, map[string][][]any{
+		"share": {{0}, {1 << 20}}, "step_slot": {{2}, {-1}}, "reset": {slot(2), slot(-1)}})
 	refuses(t, g, wire.NeedsReset, map[string][][]any{"step_slot": {{1}}, "rollout": {append([]any{2}, slot(0)...)}})
 	require.NoError(t, g.Call("reset", nil, slot(0)...))
 	refuses(t, g, wire.BadParams, map[string][][]any{"rollout": {append([]any{2}, slot(1)...),
