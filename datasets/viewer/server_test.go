@@ -526,6 +526,7 @@ func TestHistories(t *testing.T) {
 			require.Equal(t, int64(1360540800000), g.Time)
 		}
 	}
+	require.Zero(t, startOf("h"), "no name of a history")
 }
 
 // A game of Dropblox, as a history or a record, is shown as the commands that lead to its resting places, illegal ones

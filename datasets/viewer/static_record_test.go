@@ -147,6 +147,8 @@ func TestPageOfBadRecords(t *testing.T) {
 		_, err := WriteHTML(t.Context(), io.Discard, "testdata/blocking4.jsonl", number)
 		require.ErrorContains(t, err, want)
 	}
+	_, err := WriteHTML(t.Context(), io.Discard, "testdata/missing.jsonl", 1)
+	require.Error(t, err)
 	for said, change := range map[string]func(*record.Record){
 		"version":          func(r *record.Record) { r.Rules++ },
 		"nochess":          func(r *record.Record) { r.Game = "nochess" },
