@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -47,23 +48,14 @@ func TestTextLen(t *testing.T) {
 // The files of the shipped networks keep characters free at the least and the greatest depth.
 func TestShippedBotsHaveRoom(t *testing.T) {
 	files := 0
-	for _, e := range bots.All {
-		if e.Submission == nil || e.Submission.Folder == "" {
-			continue // its contest takes no source file
-		}
-		g, err := games.Lookup(e.Game)
-		require.NoError(t, err)
-		net, err := e.LoadNet(g, "")
-		require.NoError(t, err)
-		for _, ply := range []int{min(2, e.Submission.MaxPly), e.Submission.MaxPly} {
-			f, err := filled(t, Bot{Game: e.Game, Net: net, Ply: ply})
+	for _, e := range submitted() {
+		for _, ply := range slices.Compact([]int{min(2, e.Submission.MaxPly), e.Submission.MaxPly}) {
+			f, err := filled(t, Bot{Game: e.Game, Net: shipped(t, e.Game), Ply: ply})
 			require.NoError(t, err)
 			free := MaxChars - utf8.RuneCount(f.Source)
 			t.Logf("%s, ply %d: %d characters free, %d bits per weight", e.Game, ply, free, f.Bits)
 			require.GreaterOrEqual(t, free, 5000, e.Game)
-			if files++; e.Submission.MaxPly == 0 {
-				break // it searches in one way
-			}
+			files++
 		}
 	}
 	require.Equal(t, 7, files)
@@ -71,29 +63,26 @@ func TestShippedBotsHaveRoom(t *testing.T) {
 
 // The error for a network that is too large says how many hidden units fit: that many do, and one more does not.
 func TestTooLargeNetwork(t *testing.T) {
-	in := blockbattlebot.Len
-	_, err := filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, 512, 1)})
-	require.ErrorContains(t, err, "train one with at most ")
-	f, err := filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, 8, 1)})
+	with := func(hidden ...int) (*File, error) {
+		sizes := slices.Concat([]int{blockbattlebot.Len}, hidden, []int{1})
+		return filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, sizes...)})
+	}
+	f, err := with(8)
 	require.NoError(t, err)
-	require.Equal(t, netpack.Exact, f.Bits)
-
-	rounded, exact := units(toybot.RandomNet(t, 1, in, 1, 1), f.Room, fewestBits), units(toybot.RandomNet(t, 1, in, 1, 1), f.Room, netpack.Exact)
-	require.Less(t, exact, rounded)
-	f, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, exact, 1)})
-	require.NoError(t, err)
-	require.Equal(t, netpack.Exact, f.Bits)
-	f, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, exact+1, 1)})
-	require.NoError(t, err)
-	require.Less(t, f.Bits, netpack.Exact)
-	f, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, rounded, 1)})
-	require.NoError(t, err)
-	require.Equal(t, fewestBits, f.Bits)
-	_, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, rounded+1, 1)})
-	require.ErrorContains(t, err, fitting(toybot.RandomNet(t, 1, in, 1, 1), f.Room))
-	t.Logf("%d characters for a network: %s", f.Room, fitting(toybot.RandomNet(t, 1, in, 1, 1), f.Room))
-
-	_, err = filled(t, Bot{Game: "blockbattle", Net: toybot.RandomNet(t, 1, in, 300, 300, 1)})
+	one := toybot.RandomNet(t, 1, blockbattlebot.Len, 1, 1)
+	rounded, exact := units(one, f.Room, fewestBits), units(one, f.Room, netpack.Exact)
+	t.Logf("%d characters for a network: %s", f.Room, fitting(one, f.Room))
+	for _, c := range []struct{ hidden, least, most int }{
+		{8, netpack.Exact, netpack.Exact}, {exact, netpack.Exact, netpack.Exact}, {exact + 1, fewestBits, netpack.Exact - 1},
+		{rounded, fewestBits, fewestBits},
+	} {
+		f, err = with(c.hidden)
+		require.NoError(t, err)
+		require.True(t, c.least <= f.Bits && f.Bits <= c.most, "%d hidden units: %d bits", c.hidden, f.Bits)
+	}
+	_, err = with(rounded + 1)
+	require.ErrorContains(t, err, "train one with "+fitting(one, f.Room))
+	_, err = with(300, 300)
 	require.ErrorContains(t, err, "hidden units in each of 2 layers")
 }
 

@@ -2,29 +2,18 @@ package submit
 
 import (
 	"archive/zip"
-	"bytes"
-	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit/programs/netpack"
-	"blockyard/env/envtest"
-	"blockyard/env/games"
 )
-
-// ample is more time than any search needs, so that no bot plays the best it has found when time runs out.
-const ample = time.Hour
-
-// positions is how many positions a long test compares, 1,000 at least if BLOCKYARD_LONG is set.
-func positions(short int) int { return envtest.Many(short, 1000) }
 
 // source writes a bot and checks its length. It returns the net that the bot plays with too.
 func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
@@ -39,6 +28,16 @@ func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
 	text, err := netpack.Encode(b.Net, f.Bits)
 	require.NoError(t, err)
 	return f.Source, netpack.Trusted(text)
+}
+
+// shipped is the network that this program has for a game.
+func shipped(t *testing.T, game string) *mlp.Net {
+	t.Helper()
+	g, e, err := lookup(game)
+	require.NoError(t, err)
+	net, err := e.LoadNet(g, "")
+	require.NoError(t, err)
+	return net
 }
 
 // compiled compiles a source file alone and returns the command of the executable.
@@ -79,29 +78,33 @@ func TestSourceOutsideTheTree(t *testing.T) {
 	require.NoError(t, inTree("../.."))
 }
 
-func TestCompileRefuses(t *testing.T) {
+func TestCheckRefuses(t *testing.T) {
+	const bot = "package main\n\nimport (\n\t\"bufio\"\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc main() {\n" +
+		"\tfor in := bufio.NewScanner(os.Stdin); in.Scan(); {\n\t\tfmt.Println(\"left,up,drop\")\n\t}\n}\n"
 	for _, c := range []struct{ name, src, want string }{
 		{"newer language", "package main\n\nfunc main() {\n\tfor range 3 {\n\t}\n}\n", "go1.22"},
 		{"no Go", "package main\n\nfunc main( {\n", "compile bot"},
 		{"untidy", "package main\nfunc  main() {}\n", "gofmt"},
 		{"what vet finds", "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Printf(\"%d\", \"x\") }\n", "vet"},
+		{"nonsense", bot, `unknown token "up"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			require.ErrorContains(t, Compile(t.Context(), []byte(c.src), filepath.Join(t.TempDir(), "bot")), c.want)
+			_, err := check(t.Context(), "blockbattle", []byte(c.src), nil)
+			require.ErrorContains(t, err, c.want)
 		})
 	}
 }
 
-func TestZipHoldsOneSource(t *testing.T) {
-	packed := Zip([]byte("package main\n"))
-	z, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
+// A bot and its upload, with one source in it, may be written to a folder that does not exist yet.
+func TestUpload(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "new", "bot.zip")
+	require.NoError(t, save(path, Zip([]byte("package main\n"))))
+	z, err := zip.OpenReader(path)
 	require.NoError(t, err)
+	defer z.Close()
 	require.Len(t, z.File, 1)
-	require.Equal(t, "main.go", z.File[0].Name)
-	r, err := z.File[0].Open()
-	require.NoError(t, err)
-	text, err := io.ReadAll(r)
+	text, err := fs.ReadFile(z, "main.go")
 	require.NoError(t, err)
 	require.Equal(t, "package main\n", string(text))
 }
@@ -113,15 +116,8 @@ func TestBotsOfAnInstallation(t *testing.T) {
 	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(beside)) })
 	require.NoError(t, WritePrograms(filepath.Dir(beside)))
 	away := t.TempDir()
-	for _, e := range bots.All {
-		if e.Submission == nil || e.Submission.Folder == "" {
-			continue
-		}
-		g, err := games.Lookup(e.Game)
-		require.NoError(t, err)
-		net, err := e.LoadNet(g, "")
-		require.NoError(t, err)
-		for _, net := range []*mlp.Net{nil, net} {
+	for _, e := range submitted() {
+		for _, net := range []*mlp.Net{nil, shipped(t, e.Game)} {
 			here, err := filled(t, Bot{Game: e.Game, Net: net})
 			require.NoError(t, err)
 			there, err := Bot{Game: e.Game, Net: net, Dir: away}.Source()

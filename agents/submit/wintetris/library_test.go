@@ -3,8 +3,6 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -14,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,6 +20,7 @@ import (
 	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/agents/contest/compile/compiletest"
 	host "blockyard/agents/contest/library"
+	"blockyard/agents/submit/wintetris/handles"
 	"blockyard/env/wintetris"
 )
 
@@ -69,10 +67,8 @@ func TestLibrary(t *testing.T) {
 	t.Parallel()
 	b := newBuild(t, "library")
 	t.Run("header", b.header)
-	t.Run("C host", b.hostC)
-	t.Run("C++ host", b.hostCPP)
+	t.Run("hosts", b.hosts)
 	t.Run("our host", b.ours)
-	t.Run("side by side", b.sideBySide)
 	t.Run("probe", b.probe)
 	t.Run("caller", b.caller)
 }
@@ -85,156 +81,81 @@ func (b build) header(t *testing.T) {
 		"int unused_by_pedants;\n"), 0o600))
 	compiletest.C(t, "-c", "-o", os.DevNull, "-I.", "-I"+b.dir, both)
 	compiletest.CPP(t, "-x", "c++", "-c", "-o", os.DevNull, "-I.", "-I"+b.dir, both)
-	text, err := os.ReadFile("wintetris.h")
-	require.NoError(t, err)
-	for was, is := range map[string]string{
-		"wt_close(int64_t solver)":       "wt_close(int32_t solver)",
-		"int64_t wt_open(const char":     "int32_t wt_open(const char",
-		"wt_open(const char *options)":   "wt_open(char *options)",
-		"const wt_block *next, int32_t":  "wt_block *next, int32_t",
-		"int32_t wt_abi_version(void)":   "int32_t wt_abi_version(int)",
-		"char *buf, int32_t len)":        "char *buf, uint32_t len)",
-		"int64_t solver, const wt_field": "int64_t solver, const void",
-	} {
-		mutant := strings.Replace(string(text), was, is, 1)
-		require.NotEqual(t, string(text), mutant, was)
-		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "wintetris.h"), []byte(mutant), 0o600))
-		out, err := compiletest.Compiler(t, "CC", "cc", "-std=c99", "-c", "-o", os.DevNull, "-I"+dir, "-I"+b.dir, both).
-			CombinedOutput()
-		require.Error(t, err)
-		require.Contains(t, string(out), "conflicting types for")
-	}
 }
 
-// inProcess is what a host prints of a game that our engine plays with our solver.
-func inProcess(seed uint64, r wintetrisbot.Rater, parts int) string {
-	s := wintetrisbot.NewSolver(r, parts)
-	return played(seed, func(e *wintetris.Engine) wintetris.Bits {
-		return s.Update(&e.Field, e.Piece, e.Upcoming(), e.New)
-	})
-}
-
-// played is what a host prints of a game that our engine plays with these bits.
-func played(seed uint64, bits func(*wintetris.Engine) wintetris.Bits) string {
+// played is what a host prints of games of our engine with a solver of ours, one for each seed.
+func played(t *testing.T, options string, first, last uint64) (out string) {
+	t.Helper()
 	var e wintetris.Engine
-	for e.Start(seed); e.Over == wintetris.Running; {
-		e.Tick(bits(&e))
-	}
-	return fmt.Sprintf("seed %d lines %d level %d pieces %d ticks %d score %d conflicts %d blocked %d",
-		seed, e.Lines, e.Level(), e.Pieces, e.Ticks, e.Points, e.Conflicts, e.Blocked)
-}
-
-// demoGames are the demo solver's games of the seeds 0 to 20.
-var demoGames = sync.OnceValue(func() []string {
-	out := make([]string, 21)
-	for seed := range out {
-		out[seed] = inProcess(uint64(seed), wintetrisbot.NewHand(wintetrisbot.Demo), wintetris.Parts)
+	for seed := first; seed <= last; seed++ {
+		s, err := handles.NewSolver(options)
+		require.NoError(t, err)
+		for e.Start(seed); e.Over == wintetris.Running; {
+			e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
+		}
+		out += fmt.Sprintf("seed %d lines %d level %d pieces %d ticks %d score %d conflicts %d blocked %d\n",
+			seed, e.Lines, e.Level(), e.Pieces, e.Ticks, e.Points, e.Conflicts, e.Blocked)
 	}
 	return out
-})
-
-// sameDemo holds a host's output against the demo solver's games from a first seed on.
-func sameDemo(t *testing.T, out string, first, last int) {
-	require.Equal(t, strings.Join(demoGames()[first:last+1], "\n")+"\n", out)
 }
 
-// same holds a host's output against the engine's games from a first seed on.
-func same(t *testing.T, out string, first, last uint64, r wintetrisbot.Rater, parts int) {
-	lines := bufio.NewScanner(strings.NewReader(out))
-	for seed := first; seed <= last; seed++ {
-		require.True(t, lines.Scan(), out)
-		require.Equal(t, inProcess(seed, r, parts), lines.Text())
-	}
-	require.False(t, lines.Scan())
-}
-
-// hostC loads the library by dlopen and plays with its own engine: seeds 1 to 20.
-func (b build) hostC(t *testing.T) {
-	host := filepath.Join(b.dir, "host")
-	compiletest.C(t, "-o", host, "examples/host.c", "-ldl")
-	out := output(t, host, b.library, "1", "20")
-	sameDemo(t, out, 1, 20)
-	require.Contains(t, out, "seed 1 lines 378 ")
-	require.Contains(t, out, "seed 12 lines 143 ")
-	same(t, output(t, host, b.library, "8", "8", "parts = 1; evaluator=hand"),
-		8, 8, wintetrisbot.NewHand(wintetrisbot.Demo), 1)
-	w := wintetrisbot.Weights{-400, 10, 150, 300, -100, -50, 200}
-	same(t, output(t, host, b.library, "3", "6", "holes=-400;slots=10;row=150;rows=300;top=-100;bottom=-50;chasms=200"),
-		3, 6, wintetrisbot.NewHand(w), wintetris.Parts)
+// hosts plays by the example in C, which loads the library and has an engine of its own, and by the one in C++, which
+// links it and calls it by the historical signature. Solvers in C and C++ play by the first, too, and alike.
+func (b build) hosts(t *testing.T) {
+	c, cpp := filepath.Join(b.dir, "host"), filepath.Join(b.dir, "hostpp")
+	inC, inCPP := filepath.Join(b.dir, "c.so"), filepath.Join(b.dir, "cpp.so")
+	compiletest.C(t, "-o", c, "examples/host.c", "-ldl")
+	compiletest.CPP(t, "-o", cpp, "examples/host.cpp", b.library, "-Wl,-rpath,"+b.dir)
+	compiletest.C(t, "-shared", "-fPIC", "-o", inC, "examples/solver.c")
+	compiletest.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", inCPP, "../starters/wintetris/cpp/solver.cpp")
 	file := filepath.Join(b.dir, "weights.json")
 	text := wintetrisbot.Entry.Baseline.Format([]float32{0, 0, 100, 300, -100, -50, 0})
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	w = wintetrisbot.Weights{-500, 0, 100, 300, -100, -50, 0}
-	out = output(t, host, b.library, "3", "6", "holes=-500;weights="+file)
-	same(t, out, 3, 6, wintetrisbot.NewHand(w), wintetris.Parts)
-}
-
-// hostCPP links the library and calls it by the historical signature.
-func (b build) hostCPP(t *testing.T) {
-	host := filepath.Join(b.dir, "hostpp")
-	compiletest.CPP(t, "-o", host, "examples/host.cpp", b.library, "-Wl,-rpath,"+b.dir)
-	sameDemo(t, output(t, host, "1", "20", "evaluator=hand"), 1, 20)
-	sameDemo(t, output(t, host, "8", "12"), 8, 12)
-	out, err := exec.Command(host, "1", "1", "parts=0").CombinedOutput()
-	require.Error(t, err)
-	require.Equal(t, "hostpp: wintetris: option parts: \"0\": want 1 to 100\n", string(out))
+	demo := played(t, "", 1, 20)
+	require.Contains(t, demo, "seed 1 lines 378 ")
+	require.Contains(t, demo, "seed 12 lines 143 ")
+	require.Equal(t, demo, output(t, c, b.library, "1", "20"))
+	require.Equal(t, demo, output(t, cpp, "1", "20", "evaluator=hand"))
+	for _, options := range []string{
+		"parts = 1; evaluator=hand", "holes=-400;slots=10;row=150;rows=300;top=-100;bottom=-50;chasms=200",
+		"holes=-500;weights=" + file,
+	} {
+		require.Equal(t, played(t, options, 3, 6), output(t, c, b.library, "3", "6", options), options)
+	}
+	require.Contains(t, demo, output(t, cpp, "8", "12"))
+	games := output(t, c, inC, "1", "2")
+	require.Contains(t, games, "seed 1 lines 46 level 5 pieces 146 ticks 512 score 11880 conflicts 0 blocked 5\n")
+	require.Equal(t, games, output(t, c, inCPP, "1", "2"))
+	for want, argv := range map[string][]string{
+		"wintetris: option parts: \"0\": want 1 to 100\n": {cpp, "1", "1", "parts=0"},
+		"there are no options, not even x\n":              {c, inCPP, "1", "1", "x"},
+	} {
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		require.Error(t, err)
+		require.True(t, strings.HasSuffix(string(out), want), string(out))
+	}
 }
 
 // ours loads the library into a process of Go's, so that two of its runtimes meet there.
 func (b build) ours(t *testing.T) {
-	ctx := context.Background()
-	p, err := host.Start(ctx, host.Config{File: b.library, Patience: time.Minute})
+	p, err := host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute})
 	require.NoError(t, err)
 	defer p.Close()
-	for _, seed := range []uint64{8, 10, 12} {
-		require.NoError(t, p.Open(ctx, ""))
-		require.Equal(t, demoGames()[seed], played(seed, func(e *wintetris.Engine) wintetris.Bits {
-			bits, err := p.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
-			require.NoError(t, err)
-			return bits
-		}))
-	}
-	require.NoError(t, p.Open(ctx, "evaluator=learned"))
-	var e wintetris.Engine
-	for e.Start(10); e.Lines < 300; {
-		bits, err := p.Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
+	for _, options := range []string{"", "evaluator=learned"} {
+		require.NoError(t, p.Open(t.Context(), options))
+		s, err := handles.NewSolver(options)
 		require.NoError(t, err)
-		e.Tick(bits)
-		require.Equal(t, wintetris.Running, e.Over)
-	}
-	require.EqualError(t, p.Open(ctx, "evaluator=guess"), `wt_open: option evaluator: "guess": want hand or learned`)
-}
-
-// sideBySide plays two solvers of two libraries in turn, each in a game of its own.
-func (b build) sideBySide(t *testing.T) {
-	other := filepath.Join(b.dir, "other.so")
-	compiletest.C(t, "-shared", "-fPIC", "-o", other, "examples/solver.c")
-	ctx := context.Background()
-	var games [2]wintetris.Engine
-	var processes [2]*host.Process
-	for i, file := range []string{b.library, other} {
-		p, err := host.Start(ctx, host.Config{File: file, Patience: time.Minute})
-		require.NoError(t, err)
-		defer p.Close()
-		require.NoError(t, p.Open(ctx, ""))
-		processes[i] = p
-		games[i].Start(10)
-	}
-	for games[0].Over == wintetris.Running || games[1].Over == wintetris.Running {
-		for i := range games {
-			e := &games[i]
-			if e.Over != wintetris.Running {
-				continue
-			}
-			bits, err := processes[i].Update(ctx, &e.Field, e.Piece, e.Upcoming(), e.New)
+		var e wintetris.Engine
+		for e.Start(10); e.Over == wintetris.Running && e.Lines < 100; {
+			bits, err := p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), e.New)
 			require.NoError(t, err)
+			require.Equal(t, s.Update(&e.Field, e.Piece, e.Upcoming(), e.New), bits)
 			e.Tick(bits)
 		}
+		require.Equal(t, options == "", e.Over != wintetris.Running, "the learned one plays on")
 	}
-	require.EqualValues(t, 15, games[0].Lines)
-	host := filepath.Join(b.dir, "host")
-	require.Contains(t, output(t, host, other, "10", "10"), fmt.Sprintf("lines %d level", games[1].Lines))
+	err = p.Open(t.Context(), "evaluator=guess")
+	require.EqualError(t, err, `wt_open: option evaluator: "guess": want hand or learned`)
 }
 
 // probe calls the library in every wrong way, and holds the answers against a table.
@@ -288,22 +209,6 @@ func TestCrashes(t *testing.T) {
 		"crash=panic -3 the solver failed: crash", "after-panic 0 0",
 		"crash=open 0 making the solver failed: crash in open",
 	})
-	p, err := host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute})
-	require.NoError(t, err)
-	defer p.Close()
-	require.NoError(t, p.Open(t.Context(), "crash=nil"))
-	var crashes int32
-	var e wintetris.Engine
-	for e.Start(1); e.Over == wintetris.Running; {
-		bits, err := p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), e.New)
-		if err != nil {
-			require.ErrorAs(t, err, new(*host.Answer))
-			crashes++
-		}
-		e.Tick(bits)
-	}
-	require.Equal(t, wintetris.BlockOut, e.Over)
-	require.Equal(t, e.Pieces, crashes, "it crashes once a piece, and the game goes on")
 }
 
 // caller throws random calls at the library from several threads.

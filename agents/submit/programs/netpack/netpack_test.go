@@ -3,66 +3,56 @@ package netpack
 import (
 	"math"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
 )
 
-func layers(seed int64, sizes ...int) []mlp.Layer {
-	r := rand.New(rand.NewSource(seed))
-	var out []mlp.Layer
-	for i := 0; i+1 < len(sizes); i++ {
-		l := mlp.Layer{In: sizes[i], Out: sizes[i+1]}
-		for range l.In * l.Out {
-			l.W = append(l.W, float32(r.NormFloat64()))
-		}
-		for range l.Out {
-			l.B = append(l.B, float32(r.NormFloat64()*math.Exp(20*r.NormFloat64())))
-		}
-		out = append(out, l)
+// weights are the weights of a network in the order of its text.
+func weights(net *mlp.Net) (all []float32) {
+	for _, l := range net.Layers() {
+		all = slices.Concat(all, l.W, l.B)
 	}
-	return out
+	return all
 }
 
 func TestTrustedReadsWhatEncodeWrites(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
 	for bits := Fewest; bits <= Exact; bits++ {
-		in := layers(int64(bits), 7, 5, 3, 1)
-		net, err := mlp.New(in)
+		layers := toybot.RandomNet(t, int64(bits), 7, 5, 3, 1).Layers()
+		for _, l := range layers {
+			for i := range l.B {
+				l.B[i] = float32(r.NormFloat64() * math.Exp(20*r.NormFloat64()))
+			}
+		}
+		net, err := mlp.New(layers)
 		require.NoError(t, err)
 		text, err := Encode(net, bits)
 		require.NoError(t, err)
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, len(strings.TrimSpace(line)), LineLen)
+		}
 		decoded := Trusted(text)
-		out := decoded.Layers()
-		require.Len(t, out, len(in))
-		for i, l := range in {
-			for j, w := range append(l.W, l.B...) {
-				got := append(out[i].W[:len(l.W):len(l.W)], out[i].B...)[j]
-				require.Equal(t, Round(w, bits), got)
-				require.Equal(t, got, Round(got, bits))
-				require.InEpsilon(t, w, got, math.Exp2(float64(8-bits)))
-			}
+		for i, w := range weights(net) {
+			got := weights(decoded)[i]
+			require.Equal(t, Round(w, bits), got)
+			require.Equal(t, got, Round(got, bits))
+			require.InEpsilon(t, w, got, math.Exp2(float64(8-bits)))
 		}
 		if bits == Exact {
-			require.Equal(t, in, out)
+			require.Equal(t, net.Layers(), decoded.Layers())
 		}
 		again, err := Encode(decoded, bits)
 		require.NoError(t, err)
 		require.Equal(t, text, again)
-		for _, line := range strings.Split(text, "\n") {
-			require.LessOrEqual(t, len(line), LineLen)
-		}
 	}
-}
-
-func TestRoundKeepsTheGreatestFinite(t *testing.T) {
-	require.False(t, math.IsInf(float64(Round(math.MaxFloat32, 16)), 0))
-	require.Equal(t, float32(0), Round(0, 16))
-}
-
-func TestEncodeRefuses(t *testing.T) {
-	_, err := Encode(nil, 33)
+	_, err := Encode(nil, Exact+1)
 	require.Error(t, err)
+	require.False(t, math.IsInf(float64(Round(math.MaxFloat32, 16)), 0))
+	require.Zero(t, Round(0, 16))
 }

@@ -3,6 +3,8 @@ package handles
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,14 +24,12 @@ func TestBlocksInBothTerms(t *testing.T) {
 		for i := range int32(4 * 20 * 30) {
 			rotation, x, y := i%4, i/4%20-5, i/80-5
 			got, err := Block("it", int32(k), rotation, x, y)
-			// its cells, by the rows of a drawing
 			size := wintetris.Size(k)
-			fits := true
-			for _, c := range (wintetris.Block{Kind: k, Rot: uint8(rotation)}).Cells() {
+			fits := int(y) >= -size
+			for _, c := range (wintetris.Block{Kind: k, Rot: uint8(rotation)}).Cells() { // by the rows of a drawing
 				column, row := int(x)+c[0], int(y)+size-1-c[1]
 				fits = fits && column >= 0 && column < 10 && row < 20
 			}
-			fits = fits && int(y) >= -size
 			require.Equal(t, fits, err == nil, "kind %d, rotation %d, x %d, y %d: %v", k, rotation, x, y, err)
 			if fits {
 				require.True(t, empty.Fits(got))
@@ -52,12 +52,15 @@ func TestOptions(t *testing.T) {
 		return wintetrisbot.NewSolver(wintetrisbot.NewHand(w), parts)
 	}
 	none := func(*wintetrisbot.Weights) {}
+	file := filepath.Join(t.TempDir(), "weights.json")
+	require.NoError(t, os.WriteFile(file, wintetrisbot.Entry.Baseline.Format([]float32{0, 2, 3, 4, 5, 6, 0}), 0o600))
 	for text, want := range map[string]wintetris.Solver{
 		"":                            hand(none, 4),
 		" ; ;":                        hand(none, 4),
 		" parts = 100 ; top = -1.5 ;": hand(func(w *wintetrisbot.Weights) { w[wintetrisbot.Top] = -1.5 }, 100),
 		"holes=1;slots=2;row=3;rows=4;top=5;bottom=6;chasms=7;evaluator=hand": hand(
 			func(w *wintetrisbot.Weights) { *w = wintetrisbot.Weights{1, 2, 3, 4, 5, 6, 7} }, 4),
+		"holes=1;weights=" + file: hand(func(w *wintetrisbot.Weights) { *w = wintetrisbot.Weights{1, 2, 3, 4, 5, 6, 0} }, 4),
 	} {
 		got, err := NewSolver(text)
 		require.NoError(t, err, text)
@@ -75,16 +78,13 @@ func TestOptions(t *testing.T) {
 		"hole=3":                          "option hole: unknown; want evaluator, weights, parts, holes,",
 		"evaluator=learned;top=1":         "evaluator learned has no single weights",
 		strings.Repeat(";", MaxOptions+1): "options: longer than 4096 bytes",
+		strings.Repeat("x", 3000) + "=1":  "unknown",
+		"weights=/no/such/file":           "/no/such/file",
 	} {
 		_, err := NewSolver(text)
 		require.ErrorContains(t, err, want, text)
+		require.Less(t, len(err.Error()), 300)
 	}
-	_, err := NewSolver(strings.Repeat("x", 3000) + "=1")
-	require.Less(t, len(err.Error()), 300)
-	_, err = NewSolver("weights=/no/such/file")
-	require.ErrorContains(t, err, "/no/such/file")
-	_, err = NewSolver("evaluator=learned")
-	require.NoError(t, err)
 }
 
 // scripted is a solver that does what a test says.
@@ -195,25 +195,24 @@ func TestCallsOnOneSolverWait(t *testing.T) {
 
 	var all sync.WaitGroup
 	for range 8 {
-		all.Add(1)
-		go func() {
-			defer all.Done()
+		all.Go(func() {
 			for range 200 {
 				if tab.Update(quick, ask) != 1 {
 					panic(fmt.Sprint(tab.LastError(quick)))
 				}
 			}
-		}()
+		})
 	}
 	all.Wait()
 }
 
 func FuzzUpdate(f *testing.F) {
-	f.Add([]byte{0, 0, 0, 3, 0, 1, 0, 3, 0, 255, 255, 7}, true, false)
-	f.Add([]byte{6, 3, 250, 22, 6, 2, 5, 200}, false, true)
+	f.Add([]byte{0, 0, 0, 3, 0, 1, 0, 3, 0, 255, 255, 7}, true, uint8(0))
+	f.Add([]byte{6, 3, 250, 22, 6, 2, 5, 200}, false, uint8(1))
 	tab := NewTable(NewSolver)
 	handles := [2]int64{tab.Open(options("parts=1;slots=7")), tab.Open(options("evaluator=learned"))}
-	f.Fuzz(func(t *testing.T, data []byte, fresh, learned bool) {
+	require.NotContains(f, handles, int64(0))
+	f.Fuzz(func(t *testing.T, data []byte, fresh bool, solver uint8) {
 		var at [8]int32 // of both pieces
 		for i := range min(8, len(data)) {
 			at[i] = int32(int8(data[i]))
@@ -224,10 +223,7 @@ func FuzzUpdate(f *testing.F) {
 				cells[8*(i-8)+b] = data[i] >> b & 1
 			}
 		}
-		h := handles[0]
-		if learned {
-			h = handles[1]
-		}
+		h := handles[solver%2]
 		got := tab.Update(h, func(q *Request) (err error) {
 			q.Field, q.NewPiece = Field(&cells), fresh
 			if q.Current, err = Block("current", at[0], at[1], at[2], at[3]); err == nil {
