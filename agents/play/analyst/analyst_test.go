@@ -11,7 +11,6 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
-	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
 	"blockyard/env/games"
 )
@@ -65,84 +64,76 @@ var tables = []struct {
 	{"blocking", 4, "hand:width=4"}, {"wintetris", 1, "hand"}, {"wintetris:instant", 1, "learned"},
 }
 
-// An agent that is analysed by itself has played the best move in every turn, and lost nothing.
-func TestAnAgentAgreesWithItself(t *testing.T) {
+// In these games, every agent plays the best move by its own search but in one turn. An analysis by it finds that turn
+// and no other loss.
+func TestABlunderIsFound(t *testing.T) {
+	const blunder = 9
 	for _, c := range tables {
-		r := game(t, c.game, c.seats, c.spec, -1)
-		a := &Analyst{Moves: 3}
+		r := game(t, c.game, c.seats, c.spec, blunder)
 		turns := 0
-		got, err := a.Game(t.Context(), r, c.spec, func(n int) { turns = n })
+		got, err := new(Analyst).Game(t.Context(), r, c.spec, func(n int) { turns = n })
 		require.NoError(t, err)
-		require.Equal(t, r.Len(), turns)
-		require.Equal(t, r.Len(), got.Turns)
-		require.Equal(t, c.game, got.Game)
-		require.Equal(t, c.spec, got.Agent)
+		require.Equal(t, []any{r.Len(), r.Len(), c.game, c.spec}, []any{turns, got.Turns, got.Game, got.Agent})
 		require.NotEmpty(t, got.Unit)
 		require.Len(t, got.Decisions, len(r.Rec.Choices), c.game)
+		lost := map[int]float64{} // by the seats
 		for _, d := range got.Decisions {
-			require.Zero(t, d.Loss, "%s, turn %d: played %s, best %s", c.game, d.Turn, d.Played, d.Best)
-			require.Empty(t, d.Lost)
-		}
-		for seat, p := range got.Players {
-			require.Equal(t, []int{seat, p.Decisions}, []int{p.Seat, p.Best}, c.game)
-			require.Equal(t, c.spec, p.Player)
-			require.Zero(t, p.MeanLoss)
-		}
-	}
-}
-
-// The one bad move of a game is where most was lost.
-func TestABlunderIsFound(t *testing.T) {
-	for _, c := range tables {
-		r := game(t, c.game, c.seats, c.spec, 9)
-		got, err := new(Analyst).Game(t.Context(), r, c.spec, func(int) {})
-		require.NoError(t, err)
-		worst := slices.MaxFunc(got.Decisions, func(x, y analysis.Decision) int {
-			return map[bool]int{true: -1, false: 1}[x.Loss < y.Loss]
-		})
-		require.Equal(t, 9, worst.Turn, c.game)
-		require.Positive(t, worst.Loss)
-		require.Greater(t, worst.Rank, 1)
-		require.NotEqual(t, worst.Played, worst.Best)
-		require.NotEmpty(t, worst.Lost)
-	}
-}
-
-// A position lists the best moves in order, with the one that was played, and everything about them agrees.
-func TestPositions(t *testing.T) {
-	for _, c := range tables {
-		r := game(t, c.game, c.seats, c.spec, 9)
-		p, err := (&Analyst{Moves: 4}).At(t.Context(), r, 9, c.spec)
-		require.NoError(t, err)
-		require.Equal(t, 9, p.Turn)
-		r.Seek(9)
-		require.Len(t, p.Seats, r.State().Acting().Len())
-		for _, s := range p.Seats {
-			legal := r.State().Legal(s.Seat, nil)
-			require.Equal(t, len(legal), s.Legal)
-			require.LessOrEqual(t, s.Ranked, s.Legal)
-			require.Len(t, s.Moves, min(4, s.Ranked))
-			require.Equal(t, r.Moves()[s.Seat], s.Played.Action)
-			require.Empty(t, s.Note)
-			for i, m := range append(slices.Clone(s.Moves), *s.Played) {
-				if i < len(s.Moves) {
-					require.Equal(t, i+1, m.Rank)
-				}
-				require.Contains(t, legal, m.Action)
-				require.Equal(t, r.Game.Text(m.Action), m.Text)
-				require.InDelta(t, s.Moves[0].Value-m.Value, m.Loss, 1e-9)
-				require.Equal(t, m.Rank == 1 || m.Loss == 0, m.Lost == "")
-				require.NotEmpty(t, m.Worth)
+			if d.Loss == 0 {
+				require.Empty(t, d.Lost)
+				continue
 			}
+			require.Equal(t, blunder, d.Turn, "%s: played %s, best %s", c.game, d.Played, d.Best)
+			require.Positive(t, d.Loss)
+			require.Greater(t, d.Rank, 1)
+			require.NotEqual(t, d.Played, d.Best)
+			require.NotEmpty(t, d.Lost)
+			lost[d.Seat] += d.Loss
 		}
-		over, err := new(Analyst).At(t.Context(), r, r.Len()-1, "")
-		require.NoError(t, err)
-		if r.State().Acting() == 0 {
-			require.Empty(t, over.Seats)
-		} else {
-			require.Nil(t, over.Seats[0].Played)
-			require.Contains(t, over.Seats[0].Note, "the record ends here")
+		require.NotEmpty(t, lost, c.game)
+		for seat, p := range got.Players {
+			best := p.Decisions
+			if lost[seat] > 0 {
+				best--
+			}
+			require.Equal(t, []any{seat, best, c.spec}, []any{p.Seat, p.Best, p.Player}, c.game)
+			require.Equal(t, lost[seat] > 0, p.MeanLoss > 0)
 		}
+		requirePosition(t, r, blunder, c.spec)
+	}
+}
+
+// requirePosition checks the analysis of a turn of a game: it lists the best moves in order, with the one that was
+// played, and everything about them agrees.
+func requirePosition(t *testing.T, r *playback.Timeline, turn int, spec string) {
+	t.Helper()
+	p, err := (&Analyst{Moves: 4}).At(t.Context(), r, turn, spec)
+	require.NoError(t, err)
+	require.Equal(t, turn, p.Turn)
+	r.Seek(turn)
+	require.Len(t, p.Seats, r.State().Acting().Len())
+	for _, s := range p.Seats {
+		legal := r.State().Legal(s.Seat, nil)
+		require.Equal(t, len(legal), s.Legal)
+		require.LessOrEqual(t, s.Ranked, s.Legal)
+		require.Len(t, s.Moves, min(4, s.Ranked))
+		require.Equal(t, r.Moves()[s.Seat], s.Played.Action)
+		require.Empty(t, s.Note)
+		for i, m := range append(slices.Clone(s.Moves), *s.Played) {
+			require.True(t, m.Rank == i+1 || i == len(s.Moves))
+			require.Contains(t, legal, m.Action)
+			require.Equal(t, r.Game.Text(m.Action), m.Text)
+			require.InDelta(t, s.Moves[0].Value-m.Value, m.Loss, 1e-9)
+			require.Equal(t, m.Rank == 1 || m.Loss == 0, m.Lost == "")
+			require.NotEmpty(t, m.Worth)
+		}
+	}
+	over, err := new(Analyst).At(t.Context(), r, r.Len()-1, "")
+	require.NoError(t, err)
+	if r.State().Acting() == 0 {
+		require.Empty(t, over.Seats)
+	} else {
+		require.Nil(t, over.Seats[0].Played)
+		require.Contains(t, over.Seats[0].Note, "the record ends here")
 	}
 }
 

@@ -3,6 +3,7 @@ package human
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -15,27 +16,18 @@ import (
 	"blockyard/env/wintetris"
 )
 
-// typist gives one key a read, as a terminal does.
-type typist []string
-
-func (k *typist) Read(b []byte) (int, error) {
-	if len(*k) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b, (*k)[0])
-	*k = (*k)[1:]
-	return n, nil
-}
-
 // pressed lets a person with these keys act in the first position of a game.
 func pressed(t *testing.T, game string, keys ...string) (env.Action, string, error) {
 	g, err := games.Lookup(game)
 	require.NoError(t, err)
 	s := g.New(g.MinSeats)
 	s.Reset(1)
-	in := typist(keys)
+	var in []io.Reader // one key a read, as a terminal gives them
+	for _, key := range keys {
+		in = append(in, strings.NewReader(key))
+	}
 	var out strings.Builder
-	p := &Player{Game: g, Keys: NewKeys(&in, true), Out: &out, Raw: true}
+	p := &Player{Game: g, Keys: NewKeys(io.MultiReader(in...), true), Out: &out, Raw: true}
 	a, err := p.Act(t.Context(), s, s.Acting().First())
 	if err == nil {
 		require.Contains(t, s.Legal(s.Acting().First(), nil), a)
@@ -47,14 +39,11 @@ func pressed(t *testing.T, game string, keys ...string) (env.Action, string, err
 // that was chosen is played.
 func TestKeysReachEveryColumn(t *testing.T) {
 	for _, game := range []string{"blockbattle", "tetrisduel", "dropblox", "wintetris", "wintetris:instant"} {
-		g, err := games.Lookup(game)
-		require.NoError(t, err)
-		many := func(key string) []string { return strings.Split(strings.Repeat(key+" ", 40), " ")[:40] }
-		left, _, err := pressed(t, game, append(many("\x1b[D"), " ")...)
+		left, _, err := pressed(t, game, append(slices.Repeat([]string{"\x1b[D"}, 40), " ")...)
 		require.NoError(t, err, game)
-		right, _, err := pressed(t, game, append(many("\x1b[C"), " ")...)
+		right, _, err := pressed(t, game, append(slices.Repeat([]string{"\x1b[C"}, 40), " ")...)
 		require.NoError(t, err, game)
-		require.NotEqual(t, left, right, "%s: %s and %s", game, g.Text(left), g.Text(right))
+		require.NotEqual(t, left, right, game)
 	}
 	still, _, err := pressed(t, "blocking", "\r")
 	require.NoError(t, err)
@@ -74,10 +63,10 @@ func TestKeysTypeAMove(t *testing.T) {
 	require.ErrorIs(t, err, ErrQuit)
 	require.Contains(t, out, `blockbattle: action "no"`)
 	require.Contains(t, out, "r0 x8 y19", "? lists the moves")
-	_, _, err = pressed(t, "blockbattle", "\x03")
-	require.ErrorIs(t, err, ErrQuit)
-	_, _, err = pressed(t, "blockbattle")
-	require.ErrorIs(t, err, ErrQuit, "the terminal is gone")
+	for _, keys := range [][]string{{"\x03"}, nil} { // nil: the terminal is gone
+		_, _, err = pressed(t, "blockbattle", keys...)
+		require.ErrorIs(t, err, ErrQuit)
+	}
 }
 
 func TestLines(t *testing.T) {
@@ -95,9 +84,9 @@ func TestLines(t *testing.T) {
 
 // TestTicks: the keys of a tick become its bits; of two that exclude each other the later counts. A tick lasts as long as
 // its speed says.
-func TestTicks(t *testing.T) { synctest.Test(t, testTicks) }
+func TestTicks(t *testing.T) { synctest.Test(t, ticks) }
 
-func testTicks(t *testing.T) {
+func ticks(t *testing.T) {
 	s := wintetris.TickGame.New(1)
 	r, w := io.Pipe()
 	p := (&Player{Game: wintetris.TickGame, Keys: NewKeys(r, true), Out: io.Discard}).Ticker(5)

@@ -22,6 +22,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -59,32 +60,20 @@ func TestPlayground(t *testing.T) {
 	pages := folder(t)
 	b := webtest.Open(t, http.NotFoundHandler())
 	b.Home = "file://" + pages + "/"
-	for _, g := range games.All {
-		if strings.Contains(g.Name, ":") {
-			continue
-		}
-		t.Run(g.Name, func(t *testing.T) {
-			tab := b.T
-			defer func() { b.T = tab }()
+	in := func(name string, test func(*webtest.Tab)) {
+		t.Run(name, func(t *testing.T) {
 			b.T = t
-			rec := played(b, g)
-			require.NoError(t, record.Check(g, rec))
-			require.False(t, rec.Stopped)
-			asOurs(t, g, rec)
+			test(b)
 		})
 	}
-	t.Run("moves", func(t *testing.T) {
-		tab := b.T
-		defer func() { b.T = tab }()
-		b.T = t
-		moves(b)
-	})
-	t.Run("unreadable", func(t *testing.T) {
-		tab := b.T
-		defer func() { b.T = tab }()
-		b.T = t
-		unreadable(b)
-	})
+	for _, g := range games.All {
+		if !strings.Contains(g.Name, ":") {
+			in(g.Name, func(b *webtest.Tab) { plays(b, g) })
+		}
+	}
+	in("moves", moves)
+	in("unreadable", unreadable)
+	b.T = t
 	b.Clean()
 }
 
@@ -146,8 +135,8 @@ func drop(b *webtest.Tab, name string, text []byte) {
 	})()`, base64.StdEncoding.EncodeToString(text), name))
 }
 
-// played plays a game by keys, touches and clicks, looks at the page in all sizes, watches the record, and returns it.
-func played(b *webtest.Tab, g *env.Game) *record.Record {
+// plays plays a game by keys, touches and clicks, looks at the page in all sizes, and watches the record.
+func plays(b *webtest.Tab, g *env.Game) {
 	const turn = "document.querySelector('#status').textContent.startsWith('Your move')"
 	begun := time.Now()
 	b.Visit("index.html#" + g.Name + "/7")
@@ -155,16 +144,12 @@ func played(b *webtest.Tab, g *env.Game) *record.Record {
 	b.Logf("%s: a first move can be played after %v", g.Name, time.Since(begun))
 	b.Press(kb.ArrowLeft, kb.ArrowUp, " ")
 	b.Await(turn + " && document.querySelector('.caption').textContent !== 'Turn 0'")
-	for _, s := range []struct {
-		name    string
-		w, h    int64
-		density float64
-		dark    bool
-	}{{"390-dark", 390, 844, 2, true}, {"390", 390, 844, 2, false}, {"820-dark", 820, 1100, 1, true},
-		{"820", 820, 1100, 1, false}, {"1280-dark", 1280, 800, 1, true}, {"1280", 1280, 800, 1, false}} {
-		b.Size(s.w, s.h, s.density, s.dark)
-		b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", s.w))
-		b.Shot(g.Name + "-" + s.name)
+	for _, size := range [][2]int64{{390, 844}, {820, 1100}, {1280, 800}} {
+		for _, dark := range []bool{true, false} {
+			b.Size(size[0], size[1], 2, dark)
+			b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", size[0]))
+			b.Shot(fmt.Sprintf("%s-%d-dark-%v", g.Name, size[0], dark))
+		}
 	}
 	b.Size(390, 844, 2, false)
 	before := b.Text("document.querySelector('.caption').textContent")
@@ -179,11 +164,13 @@ func played(b *webtest.Tab, g *env.Game) *record.Record {
 	b.Shot(g.Name + "-over")
 	b.Text("void playground('api/record').then((r) => r.json()).then((text) => { window.record = text; })")
 	b.Await("window.record")
-	text := b.Text("window.record")
-	r, err := record.NewReader(g.Name, strings.NewReader(text))
+	r, err := record.NewReader(g.Name, strings.NewReader(b.Text("window.record")))
 	require.NoError(b, err)
 	rec, err := r.Read()
 	require.NoError(b, err)
+	require.NoError(b, record.Check(g, rec))
+	require.False(b, rec.Stopped)
+	asOurs(b.T, g, rec)
 
 	b.Do(chromedp.Click("#over button:nth-child(2)"))
 	b.Await("location.pathname.endsWith('watch.html') && document.querySelector('.caption').textContent.startsWith('Turn 0')")
@@ -192,7 +179,6 @@ func played(b *webtest.Tab, g *env.Game) *record.Record {
 	b.Press(kb.End)
 	b.Await("document.querySelector('#next').disabled")
 	b.Shot(g.Name + "-watch")
-	return rec
 }
 
 // touch touches elements as a finger does, one after the other.
@@ -219,10 +205,8 @@ func asOurs(t *testing.T, g *env.Game, rec *record.Record) {
 	require.NoError(t, err)
 	agent, err := factory(1)
 	require.NoError(t, err)
-	line := playback.New(g, rec)
-	for !line.Done() {
-		line.Advance(time.Now())
-	}
+	line, err := playback.Whole(t.Context(), g, rec)
+	require.NoError(t, err)
 	chosen, s := 0, g.New(rec.Seats)
 	for n := range line.Len() - 1 {
 		line.Seek(n)
@@ -242,7 +226,6 @@ func asOurs(t *testing.T, g *env.Game, rec *record.Record) {
 // more than a thousand positions if BLOCKYARD_LONG is set.
 func moves(b *webtest.Tab) {
 	const chunk = 2
-	long := os.Getenv("BLOCKYARD_LONG") != ""
 	h, err := newHall()
 	require.NoError(b, err)
 	files, err := filepath.Glob("../../../datasets/games/*.jsonl")
@@ -260,10 +243,7 @@ func moves(b *webtest.Tab) {
 		drop(b, name, text)
 		b.Await(fmt.Sprintf("document.querySelector('[data-id=%q]') || document.querySelector('.where .id').textContent === %[1]q",
 			name+":1"))
-		turns := 12
-		if long {
-			turns = 420
-		}
+		turns := envtest.Many(12, 420)
 		if strings.HasPrefix(name, "dropblox") { // whose search takes twenty times as long
 			turns = 6
 		}
@@ -291,9 +271,7 @@ func moves(b *webtest.Tab) {
 		}
 	}
 	b.Logf("%d analyses are the same", same)
-	if require.Greater(b, same, 90); long {
-		require.Greater(b, same, 1000)
-	}
+	require.Greater(b, same, envtest.Many(90, 1000))
 }
 
 var number = regexp.MustCompile(`-?\d+\.\d+(e-?\d+)?`)

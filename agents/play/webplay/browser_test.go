@@ -31,18 +31,20 @@ func ready(b *webtest.Tab, s *sitting) Position {
 
 // sizes looks at the page in both themes, also on a phone and a tablet: nothing is wider than the window.
 func sizes(b *webtest.Tab, name string) {
-	for _, s := range []struct {
-		name    string
-		w, h    int64
-		density float64
-		dark    bool
-	}{{"phone-dark", 390, 844, 3, true}, {"phone", 390, 844, 3, false}, {"tablet-dark", 768, 1024, 1, true},
-		{"tablet", 768, 1024, 1, false}, {"dark", 1280, 800, 1, true}, {"light", 1280, 800, 1, false}} {
-		b.Size(s.w, s.h, s.density, s.dark)
-		b.Await(fmt.Sprintf("innerWidth === %d", s.w))
-		require.Equal(b, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %s", name, s.name)
-		b.Shot(name + "-" + s.name)
+	for _, size := range [][3]int64{{390, 844, 3}, {768, 1024, 1}, {1280, 800, 1}} {
+		for _, dark := range []bool{true, false} {
+			b.Size(size[0], size[1], float64(size[2]), dark)
+			b.Await(fmt.Sprintf("innerWidth === %d", size[0]))
+			require.Equal(b, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %v", name, size)
+			b.Shot(fmt.Sprintf("%s-%d-dark-%v", name, size[0], dark))
+		}
 	}
+}
+
+// moved waits until the page shows a turn.
+func moved(b *webtest.Tab, turn int) {
+	b.Helper()
+	b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === 'Turn %d'", turn))
 }
 
 const selected = "document.querySelector('#status').textContent"
@@ -60,7 +62,7 @@ func TestKeys(t *testing.T) {
 	for range 6 {
 		was := ready(b, s).Frame.Turn
 		b.Press(" ")
-		b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === 'Turn %d'", was+1))
+		moved(b, was+1)
 	}
 	b.Press("h", "m")
 	b.Await("document.querySelectorAll('#analysis .moves tbody').length === 5")
@@ -91,7 +93,7 @@ func TestTouch(t *testing.T) {
 	p := ready(b, s)
 	b.Text("document.querySelector('#left').click()")
 	b.Do(chromedp.Click("#turn"), chromedp.Click("#right"), chromedp.Click("#place"))
-	b.Await("document.querySelector('.caption').textContent === 'Turn 1'")
+	moved(b, 1)
 	for n := 0; p.Frame.Over == "" && n < 500; n++ {
 		p = s.turn(t)
 		if n == 8 {
@@ -122,7 +124,7 @@ func TestTicks(t *testing.T) {
 	b.Press("p")
 	b.Await(paused)
 	b.Press("p", kb.ArrowLeft, " ", " ")
-	b.Await("document.querySelector('.caption').textContent === 'Turn 2'")
+	moved(b, 2)
 	b.Await("document.querySelector('.seat .act').textContent === 'drop'")
 	b.Do(chromedp.Click("#left"), chromedp.Click("#place"))
 	b.Await("document.querySelector('.seat .act').textContent === 'left+drop'")
@@ -136,29 +138,19 @@ func TestMouse(t *testing.T) {
 	s := sit(t, "blocking", 3, "human", "random")
 	b := open(t, s)
 	p := ready(b, s)
-	point := func(x, y int) (float64, float64) {
-		var at struct{ X, Y float64 }
-		out, err := chromedp.Run(b.Ctx, chromedp.Evaluate[struct{ X, Y float64 }](fmt.Sprintf(
-			"(() => { const r = document.querySelector('[data-board]').getBoundingClientRect();"+
-				"return {X: r.left + (%d + .5) * r.width / 13, Y: r.top + (%d + .5) * r.height / 13}; })()", x, y)))
-		require.NoError(t, err)
-		at = out
-		return at.X, at.Y
-	}
-	piece := "document.querySelector('.pieces.mine canvas.held').dataset.piece"
+	const board = "document.querySelector('[data-board]')"
+	const piece = "document.querySelector('.pieces.mine canvas.held').dataset.piece"
 	held := b.Text(piece)
 	b.Press("]")
 	b.Await(piece + " !== " + fmt.Sprintf("%q", held))
 	b.Press("r", "f", kb.ArrowRight, kb.ArrowDown)
 	left := len(p.Frame.Trays[0].Pieces)
-	x, y := point(0, 0)
+	x, y := point(b, board, 0, 0, 13)
 	b.Do(chromedp.MouseClickXY(x, y))
-	p = s.turn(t)
-	for p.Frame.Turn < 2 {
-		p = s.turn(t)
+	for p = s.turn(t); p.Frame.Turn < 2; p = s.turn(t) {
 	}
 	require.Len(t, p.Frame.Trays[0].Pieces, left-1)
-	b.Await("document.querySelector('.caption').textContent === 'Turn 2'")
+	moved(b, 2)
 	sizes(b, "blocking")
 	b.Await("document.querySelectorAll('.pieces.mine canvas').length === " + fmt.Sprint(left-1))
 	outlined(b, p, 1)
@@ -167,14 +159,14 @@ func TestMouse(t *testing.T) {
 	ready(b, s)
 	const last = "[...document.querySelectorAll('.pieces.mine canvas:not(.stuck):not(.held)')].pop()"
 	dragged := b.Text(last + ".dataset.family")
-	x, y = middle(b, last)
+	x, y = point(b, last, 0, 0, 1)
 	b.Do(chromedp.MouseEvent(chromedp.MousePressed, x, y, chromedp.ButtonLeft))
 	b.Await(fmt.Sprintf("document.querySelector('.pieces.mine canvas.held').dataset.family === %q", dragged))
 	before := b.Text(selected)
-	x, y = point(12, 12)
+	x, y = point(b, board, 12, 12, 13)
 	b.Do(chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft))
 	far := b.Text(selected)
-	x, y = point(0, 0)
+	x, y = point(b, board, 0, 0, 13)
 	b.Do(chromedp.MouseEvent(chromedp.MouseMoved, x, y, chromedp.ButtonLeft))
 	near := b.Text(selected)
 	require.True(t, far != before || near != before, "the piece follows the mouse")
@@ -188,10 +180,11 @@ func TestMouse(t *testing.T) {
 	b.Clean()
 }
 
-// middle is the point in the middle of an element.
-func middle(b *webtest.Tab, element string) (x, y float64) {
-	at, err := chromedp.Run(b.Ctx, chromedp.Evaluate[struct{ X, Y float64 }](
-		"(() => { const r = "+element+".getBoundingClientRect(); return {X: r.left + r.width / 2, Y: r.top + r.height / 2}; })()"))
+// point is the middle of a square of an element that is so many squares wide and high.
+func point(b *webtest.Tab, element string, column, row, squares int) (x, y float64) {
+	at, err := chromedp.Run(b.Ctx, chromedp.Evaluate[struct{ X, Y float64 }](fmt.Sprintf(
+		"(() => { const r = %s.getBoundingClientRect(); return {X: r.left + (%d + .5) * r.width / %d, "+
+			"Y: r.top + (%d + .5) * r.height / %[3]d}; })()", element, column, squares, row)))
 	require.NoError(b, err)
 	return at.X, at.Y
 }

@@ -2,11 +2,13 @@ package webplay
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"net/http"
+	"fmt"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,13 +27,7 @@ type sitting struct {
 	*Table
 	mu      sync.Mutex
 	records []*record.Record
-	full    bool // nothing can be recorded
-}
-
-func (s *sitting) fill(full bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.full = full
+	full    atomic.Bool // nothing can be recorded
 }
 
 // sit runs games of persons against agents until the test ends.
@@ -44,7 +40,7 @@ func sit(t *testing.T, game string, seed uint64, names ...string) *sitting {
 		Record: func(rec *record.Record) error {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			if s.full {
+			if s.full.Load() {
 				return errors.New("no space left on device")
 			}
 			s.records = append(s.records, rec)
@@ -86,7 +82,7 @@ func sit(t *testing.T, game string, seed uint64, names ...string) *sitting {
 func (s *sitting) recorded() []*record.Record {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*record.Record(nil), s.records...)
+	return slices.Clone(s.records)
 }
 
 // turn waits until a person has to choose, or the game is over.
@@ -97,6 +93,15 @@ func (s *sitting) turn(t *testing.T) Position {
 	for p.Seat < 0 && p.Frame.Over == "" && p.Error == "" {
 		require.NoError(t, ctx.Err(), "%+v", p)
 		p = s.after(ctx, p.Version)
+	}
+	return p
+}
+
+// next begins the next game.
+func (s *sitting) next(t *testing.T, p Position) Position {
+	t.Helper()
+	require.NoError(t, s.restart(p.Version))
+	for seed := p.Seed; p.Seed == seed; p = s.turn(t) {
 	}
 	return p
 }
@@ -151,21 +156,17 @@ func TestAgain(t *testing.T) {
 	require.Equal(t, chosen.Text, p.Frame.Seats[0].Act, "the last action is shown")
 	require.Equal(t, chosen.Answer, p.Frame.Seats[0].Answer)
 	require.ErrorIs(t, s.restart(p.Version-1), errStale)
-	require.NoError(t, s.restart(p.Version))
-	for p = s.turn(t); p.Seed == "5"; p = s.turn(t) {
-	}
+	p = s.next(t, p)
 	require.Equal(t, "6", p.Seed)
 	require.True(t, s.recorded()[0].Stopped)
-	require.NoError(t, s.restart(p.Version), "nobody has chosen: it is not recorded")
-	for p = s.turn(t); p.Seed == "6"; p = s.turn(t) {
-	}
-	require.Len(t, s.recorded(), 1)
+	s.next(t, p)
+	require.Len(t, s.recorded(), 1, "nobody has chosen in the second: it is not recorded")
 }
 
 // TestAGameThatCannotBeRecorded is shown to its end, with the reason, and recorded after the next one.
 func TestAGameThatCannotBeRecorded(t *testing.T) {
 	s := sit(t, "blockbattle", 5, "human", "first")
-	s.fill(true)
+	s.full.Store(true)
 	p := s.turn(t)
 	for ; p.Frame.Over == ""; p = s.turn(t) {
 		require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
@@ -178,16 +179,11 @@ func TestAGameThatCannotBeRecorded(t *testing.T) {
 	require.Contains(t, p.Error, "not recorded yet, games: 1: no space left on device")
 	require.NotEmpty(t, p.Frame.Over)
 	require.Empty(t, s.recorded())
-	require.NoError(t, s.restart(p.Version))
-	for p = s.turn(t); p.Seed == "5"; p = s.turn(t) {
-	}
+	p = s.next(t, p)
 	require.Empty(t, p.Error)
 	require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
-	s.fill(false)
-	p = s.turn(t)
-	require.NoError(t, s.restart(p.Version))
-	for p = s.turn(t); p.Seed == "6"; p = s.turn(t) {
-	}
+	s.full.Store(false)
+	s.next(t, s.turn(t))
 	require.Len(t, s.recorded(), 2)
 }
 
@@ -209,14 +205,13 @@ func TestRequests(t *testing.T) {
 	p := s.turn(t)
 	server := NewServer(s.Table, "secret")
 	ask := func(method, path, token, body string) (int, string) {
-		r, err := http.NewRequestWithContext(t.Context(), method, path, strings.NewReader(body))
-		require.NoError(t, err)
+		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		if token != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
-		w := &answered{header: http.Header{}, status: 200}
+		w := httptest.NewRecorder()
 		server.ServeHTTP(w, r)
-		return w.status, w.text.String()
+		return w.Code, w.Body.String()
 	}
 	for _, token := range []string{"", "secre", "secret2"} {
 		for _, path := range []string{"GET /api/position?after=-1", "POST /api/choose", "POST /api/again", "GET /api/hints"} {
@@ -240,23 +235,7 @@ func TestRequests(t *testing.T) {
 			require.Equal(t, want, status, "%.80s: %s", request, text)
 		}
 	}
-	status, _ := ask("POST", "/api/choose", "secret", mustJSON(t, order{p.Version, int(p.Moves[3].Action), ""}))
+	choice := fmt.Sprintf(`{"version":%d,"action":%d}`, p.Version, p.Moves[3].Action)
+	status, _ := ask("POST", "/api/choose", "secret", choice)
 	require.Equal(t, 200, status)
 }
-
-func mustJSON(t *testing.T, v any) string {
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
-	return string(text)
-}
-
-// answered is what a server has responded.
-type answered struct {
-	header http.Header
-	status int
-	text   strings.Builder
-}
-
-func (a *answered) Header() http.Header         { return a.header }
-func (a *answered) WriteHeader(status int)      { a.status = status }
-func (a *answered) Write(b []byte) (int, error) { return a.text.Write(b) }
