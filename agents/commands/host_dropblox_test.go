@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,15 +61,11 @@ func TestHostDropbloxRandomSeed(t *testing.T) {
 	for _, line := range []string{"--seed -5", "--seeds -5,6,-7", "local -- -5"} { // which are no flags
 		succeeds(t, "host dropblox --turns 1 --history= "+line)
 	}
-	seeds := map[string]bool{}
-	for range 3 {
-		out := succeeds(t, "host dropblox local --turns 2 --history=")
-		m := regexp.MustCompile(`^Seed: (\d+)\n`).FindStringSubmatch(out)
-		require.NotNil(t, m, out)
-		seeds[m[1]] = true
-		require.Contains(t, out, "RESULTS_TIME: 1\n")
-	}
-	require.Len(t, seeds, 3)
+	seed := regexp.MustCompile(`^Seed: \d+\n`)
+	first := succeeds(t, "host dropblox local --turns 2 --history=")
+	require.Contains(t, first, "RESULTS_TIME: 1\n")
+	require.Regexp(t, seed, first)
+	require.NotEqual(t, seed.FindString(first), seed.FindString(succeeds(t, "host dropblox --turns 1 --history=")))
 }
 
 func TestHostDropbloxTournament(t *testing.T) {
@@ -81,16 +78,12 @@ func TestHostDropbloxTournament(t *testing.T) {
 	got := decoded[match.Report](t, out)
 	require.Len(t, got.Played, 9)
 	for i, g := range got.Played {
-		require.Equal(t, []string{"9", "10", "11"}[i/3], g.Seed)
-		require.Equal(t, []int{i % 3}, g.Seats)
-		require.Positive(t, g.UsedMS[0]+float64(i%3))
+		require.Equal(t, []any{strconv.Itoa(9 + i/3), []int{i % 3}}, []any{g.Seed, g.Seats})
 	}
 	require.Equal(t, 3, got.Players[0].Ends["blocked"])
 	require.Equal(t, 3, got.Players[2].Ends["failed"])
 	require.Contains(t, got.Played[2].Faults[0], "no such file")
 	require.Greater(t, got.Players[0].Turns, got.Players[1].Turns)
-	require.Equal(t, []string{"./dropblox_ai", "idle"}, []string{got.Meetings[0].A, got.Meetings[0].B})
-	require.Zero(t, got.Meetings[0].Difference.Value)
 	require.Equal(t, map[string]string{"seconds": "300"}, got.Settings)
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	globbed(t, 9, "h/[ABC][123]_*/state0")
@@ -122,10 +115,8 @@ func TestHostDropbloxNames(t *testing.T) {
 	dropblox(t, `echo left`)
 	place(t, "hand", `:`)
 	const line = "host dropblox --seed 9 --turns 1 --bot "
-	got := decoded[match.Report](t, succeeds(t, line+"Ann=./dropblox_ai --bot exec:./dropblox_ai --bot hand --json"))
-	require.Equal(t, "Ann", got.Players[0].Name)
-	require.Equal(t, "./dropblox_ai", got.Players[1].Name)
-	require.Equal(t, "hand", got.Players[2].Name, "a program of the name of an agent is a program")
+	out := succeeds(t, line+"Ann=./dropblox_ai --bot exec:./dropblox_ai --bot hand") // a program of the name of an agent
+	require.Contains(t, out, "\nA: Ann\nB: ./dropblox_ai\nC: hand\n")
 	misused(t, line+"./dropblox_ai --bot ", map[string]string{
 		"learned":          "make a program of it with agents bundle",
 		"Ann=hand:depth=1": "make a program of it with agents bundle",

@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/viewer"
+	"blockyard/env/blocking"
 )
 
 // Bots in other languages.
@@ -76,28 +78,27 @@ func TestHostPlaysPrograms(t *testing.T) {
 		"blocking": {"player0 < ABCD", "player1 > 12 12 ", "player1 ! I am 1\n", "Turn 2\n"},
 	}
 	for _, c := range []struct {
-		line   string
-		others []string
-		log    string // what the log has, too
+		line, game string
+		others     []string
+		log        string // what the log has, too
 	}{
-		{"blockbattle", []string{dropper}, " < settings timebank 10000\n"},
-		{"blockbattle --dialect port", []string{dropper}, " < settings timebank 10000\n"},
-		{"blockbattle --profile classic", []string{dropper}, " < settings timebank 10000\n"},
-		{"blockbattle --profile port --dialect port", []string{dropper}, " < settings timebank 10000\n"},
-		{"blockbattle --profile port", []string{dropper}, " < settings timebank 10000\n"},
-		{"blockbattle --dialect beta", []string{dropper}, " < settings time_bank 10000\n"},
-		{"tetrisduel --pairs 1", []string{pythonBot}, ""},
-		{"blocking --tolerance 5s --early-end on", []string{listed}, ""},
-		{"blocking --tolerance 5s --early-end on", []string{listed, listed, listed}, ""},
-		{"blocking --tolerance 5s --early-end off", []string{listed, listed}, ""},
+		{"blockbattle", "blockbattle", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --dialect port", "blockbattle", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --profile classic", "blockbattle:classic", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle:port --profile port", "blockbattle:port", []string{dropper}, " < settings timebank 10000\n"},
+		{"blockbattle --dialect beta", "blockbattle", []string{dropper}, " < settings time_bank 10000\n"},
+		{"tetrisduel --pairs 1", "tetrisduel", []string{pythonBot}, ""},
+		{"blocking --tolerance 5s --early-end on", "blocking", []string{listed, listed, listed}, ""},
+		{"blocking --tolerance 5s --early-end off", "blocking", []string{listed}, ""},
 	} {
 		t.Run(fmt.Sprintf("%s, %d bots", c.line, 1+len(c.others)), func(t *testing.T) {
-			game := strings.Fields(c.line)[0]
+			game, _, _ := strings.Cut(c.game, ":")
 			ours, dir := built(t)+" bot "+game+" --agent hand:ply=1", t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
 			out, errs := hosts(t, c.line+" --seed 3 --json --record "+file+" --log "+dir, append([]string{ours}, c.others...)...)
 			require.Empty(t, errs)
 			got := decoded[match.Report](t, out)
+			require.Equal(t, c.game, got.Game)
 			requirePlayed(t, game, &got)
 			recs := checked(t, file)
 			require.Len(t, recs, 2)
@@ -136,8 +137,7 @@ func requirePlayed(t *testing.T, game string, got *match.Report) {
 	require.Equal(t, len(got.Players) == 2, got.Winner != "")
 	for _, p := range got.Players {
 		require.Positive(t, p.Program.Answers)
-		require.Zero(t, p.Program.Timeouts)
-		require.Zero(t, p.Program.Ended)
+		require.Zero(t, p.Program.Timeouts+p.Program.Ended)
 		require.True(t, len(p.Faults) == 0 || game != "blocking", "other games call the end of a side a fault")
 	}
 	require.NotEqual(t, got.Played[0].Seats, got.Played[1].Seats)
@@ -145,7 +145,6 @@ func requirePlayed(t *testing.T, game string, got *match.Report) {
 	switch game {
 	case "blockbattle":
 		require.Equal(t, 2, got.Meetings[0].Wins)
-		require.Equal(t, 1.0, got.Meetings[0].Score.Value)
 	case "blocking":
 		require.Less(t, got.Players[0].Rank.Value, got.Players[1].Rank.Value)
 	case "tetrisduel":
@@ -198,7 +197,7 @@ func TestHostCountsDistinctGames(t *testing.T) {
 		{"blockbattle --games 4 --new-seed pair", "hand:ply=1", "terms6:ply=1", 4, 2, 2},
 		{"tetrisduel --new-seed pair", "hand:ply=1", "hand:ply=1", 2, 1, 1},
 		{"tetrisduel --new-seed game", "hand:ply=1", "hand:ply=1", 2, 2, 2},
-		{"tetrisduel", "hand:ply=1", "first", 2, 1, 2}, // it matters who begins
+		{"tetrisduel", "Ann=hand:ply=1", "first", 2, 1, 2}, // it matters who begins
 	} {
 		out, _ := hosts(t, c.line+" -q", c.a, c.b)
 		seeds := map[string]bool{}
@@ -206,6 +205,7 @@ func TestHostCountsDistinctGames(t *testing.T) {
 			seeds[row[1]] = true
 		}
 		require.Len(t, seeds, c.seeds, out)
+		require.Contains(t, out, "\nA: "+strings.TrimSuffix(c.a, "=hand:ply=1")+"\nB: "+c.b+"\n")
 		require.Contains(t, out, fmt.Sprintf("\ndistinct games: %d of %d", c.distinct, c.games))
 		require.Equal(t, c.distinct < c.games, strings.Contains(out, "--new-seed game"), c.line)
 	}
@@ -225,13 +225,11 @@ func TestHostStopsWhenTold(t *testing.T) {
 func TestHostRefuses(t *testing.T) {
 	misused(t, "", map[string]string{
 		"host blockbattle --bot a":                              "1 bots, want --bot twice",
-		"host tetrisduel --bot a --bot b --bot third --games 1": "3 bots, want --bot twice",
 		"host blocking --bot a":                                 "1 bots, want --bot twice to four times",
 		"host blocking --bot a --bot b --bot c --bot d --bot e": "5 bots",
 		"host chess --bot a --bot b":                            `no game "chess"`,
 		"host blockbattle --bot /no/such/bot --bot true":        `bot 1: agent "/no/such/bot": unknown agent`,
 		"host tetrisduel --bot true --bot exec:/no/such/bot":    `bot 2: agent "exec:/no/such/bot": program /no/such/bot: no such file`,
-		"host blocking --bot /no/such/bot --bot true":           `bot 1: agent "/no/such/bot": unknown agent`,
 		"host blockbattle --bot true --bot human":               "a person plays with agents play",
 		"host blockbattle local --bot true --bot true":          `"local": want --bot before each bot`,
 		"bot chess":                                             `no game "chess"`,
@@ -240,27 +238,20 @@ func TestHostRefuses(t *testing.T) {
 		"bundle blockbattle --out x.go --hand --weights x":      "do not go together",
 		"bundle blockbattle --out bot.zip":                      "--out bot.zip: want the name of a Go file, such as bot.go",
 		"bundle blockbattle --out x.go --weights /no/such/file": "/no/such/file",
-		"bundle blockbattle":                                    "--out",
 	})
 	misused(t, "host --bot a --bot b ", map[string]string{
-		"blockbattle --games 0":               "--games: want a number from 1",
-		"blockbattle --seed -5":               "--seed -5: want a whole number from 0",
-		"blockbattle --timebank=-1s":          "--timebank -1s: want a time of at least 1ns",
-		"blockbattle --dialect dutch":         "dutch",
-		"blockbattle:port --profile classic":  "--profile classic conflicts with blockbattle:port",
-		"blockbattle:port --profile document": "--profile document conflicts with blockbattle:port",
-		"TetrisDuel-v0 --pairs=-1":            "--pairs -1: want a whole number from 1",
-		"TetrisDuel-v0 --pairs 1 --games 2":   "one flag that says how many",
-		"TetrisDuel-v0 --budget=-1s":          "--budget -1s: want a time of at least",
-		"TetrisDuel-v0 --moves maybe":         "--moves maybe: want on or off",
-		"TetrisDuel-v0 --tie coin":            "--tie coin: want draw or time",
-		"blocking --time 0s":                  "--time 0s: want a time of at least 1ns",
-		"blocking --shapes /no/such":          "/no/such",
-		"blocking --shapes host.go":           "host.go: shapes, line 1",
-		"blocking:shapes=/no/such":            "/no/such",
-		"blocking --seatings none":            "none",
-		"":                                    `expected "<game>`,
-		"wintetris":                           "wintetris has no contest between programs",
+		"blockbattle --games 0":              "--games: want a number from 1",
+		"blockbattle --seed -5":              "--seed -5: want a whole number from 0",
+		"blockbattle --timebank=-1s":         "--timebank -1s: want a time of at least 1ns",
+		"blockbattle --dialect dutch":        "dutch",
+		"blockbattle:port --profile classic": "--profile classic conflicts with blockbattle:port",
+		"TetrisDuel-v0 --pairs=-1":           "--pairs -1: want a whole number from 1",
+		"TetrisDuel-v0 --pairs 1 --games 2":  "one flag that says how many",
+		"TetrisDuel-v0 --budget=-1s":         "--budget -1s: want a time of at least",
+		"TetrisDuel-v0 --moves maybe":        "--moves maybe: want on or off",
+		"blocking --shapes /no/such":         "/no/such",
+		"":                                   `expected "<game>`,
+		"wintetris":                          "wintetris has no contest between programs",
 	})
 }
 
@@ -276,12 +267,9 @@ func TestBundleCommand(t *testing.T) {
 func TestHostRefusesFlagsOfOtherGames(t *testing.T) {
 	for line, flag := range map[string]string{
 		"blockbattle --pairs 2":                       "--pairs",
-		"blockbattle --budget 1s":                     "--budget",
 		"--tie time blockbattle":                      "--tie",
-		"blockbattle --seatings all":                  "--seatings",
 		"blockbattle --own-dir":                       "--own-dir",
 		"tetrisduel --shapes nofile":                  "--shapes",
-		"blocking --timebank 1s":                      "--timebank",
 		"--tolerance 1s blockbattle:port":             "--tolerance",
 		"TetrisDuel-v0 --profile port":                "--profile",
 		"--dialect port dropblox":                     "--dialect",
@@ -307,35 +295,98 @@ func TestHostTakesFlagsAnywhere(t *testing.T) {
 	} {
 		require.Contains(t, succeeds(t, line), want, line)
 	}
-	out := succeeds(t, "host blocking --help")
-	for _, other := range []string{"--timebank", "--own-dir", "\ntetrisduel: "} {
-		require.NotContains(t, out, other, "only the options of the game")
-	}
+	require.NotRegexp(t, `--timebank|--own-dir|\ntetrisduel: `, succeeds(t, "host blocking --help"), "only the options of the game")
 	t.Chdir(t.TempDir())
 	fails(t, 2, `unknown agent "dropblox_ai"`, "host --own-dir dropblox") // the game behind a flag without a value
 }
 
-// A bot may be an agent, and have a name.
-func TestHostPlaysAgents(t *testing.T) {
-	for game, patience := range map[string]string{
-		"blockbattle": "--time-per-move 20s", "tetrisduel": "--budget 1m", "blocking": "--tolerance 20s",
-	} {
-		out := succeeds(t, "host "+game+" --bot Ann=hand:ply=1 --bot random -q --games 2 "+patience)
-		require.Contains(t, out, "A: Ann\nB: random\n", game)
-		require.Contains(t, out, "Ann won 2, drew 0 and lost 0 of 2 games against random", game)
-	}
+// TestHostSubmissions: bots may be an archive and a source file, whose names may have blanks; what does not compile is
+// said with the compiler's words.
+func TestHostSubmissions(t *testing.T) {
+	source := written(t, "my dropper.py", entries["dropper.py"])
+	archive := written(t, "bot.zip", compiletest.Zip(t, "bot/main.c", entries["dropper.c"]))
+	out, _ := hosts(t, "blockbattle --games 1 --seed 1", source, archive)
+	require.Contains(t, out, "A: my dropper\nB: bot\n")
+	require.NotContains(t, out, "time-outs 1")
+
+	broken := written(t, "broken.cpp", entries["broken.cpp"])
+	_, errs := ends(t, 1, "host blockbattle", flagged([]string{source, broken})...)
+	require.Contains(t, errs, "broken.cpp\": does not compile: ")
+	require.Contains(t, errs, "broken.cpp:1")
 }
 
-// A variant's name chooses the rules; --profile may only repeat it.
-func TestHostPlaysVariants(t *testing.T) {
-	for line, want := range map[string]string{
-		"blockbattle":                           "blockbattle",
-		"blockbattle --profile port":            "blockbattle:port",
-		"blockbattle:port":                      "blockbattle:port",
-		"blockbattle:port --profile port":       "blockbattle:port",
-		"--profile classic blockbattle:classic": "blockbattle:classic",
+// With other shapes of the pieces, records of every command have the shapes in them, and replay.
+func TestHostBlockingWithOtherShapes(t *testing.T) {
+	lines := blocking.DefaultTable.Lines()
+	lines[4] = "E 1 4 ####" // upright
+	file := written(t, "shapes.txt", strings.Join(lines, "\n"))
+	ours := built(t) + " bot blocking:shapes=" + file + " --agent hand:ply=1"
+	var records strings.Builder
+	recorded := func(line string, more ...string) string {
+		path := filepath.Join(t.TempDir(), "games.jsonl")
+		out := succeeds(t, strings.ReplaceAll(line, "FILE", file)+" --record "+path, more...)
+		records.WriteString(read(t, path))
+		return out
+	}
+	out := recorded("host blocking --shapes FILE --games 2 --json --early-end off --tolerance 5s", "--bot", ours, "--bot", listed)
+	require.Regexp(t, `"game":"blocking:shapes=[0-9a-f]{12}"`, out)
+	require.NotContains(t, out, `"faults":{`)
+	recorded("host blocking:shapes=FILE --tolerance 5s", "--bot", ours, "--bot", ours)
+	for _, line := range []string{
+		"arena blocking:shapes=FILE --a hand:ply=1 --b learned:ply=1 --games 2",
+		"arena blocking:shapes=FILE --a first --b random --seats 3 --games 3",
+		"play blocking:shapes=FILE --a learned --b first --seats 4",
 	} {
-		out := succeeds(t, "host "+line+" --bot false --bot false --games 1 --json")
-		require.Contains(t, out, `{"game":"`+want+`",`, line)
+		recorded(line)
+	}
+	require.NoError(t, os.Remove(file))
+	require.Len(t, checked(t, written(t, "all.jsonl", records.String())), 10)
+	require.Equal(t, 10, strings.Count(records.String(), `"E 1 4 ####"`), "every record has the shapes")
+}
+
+// habits are bots of Block Battle with one fault each, as a line of Python that answers a request, and what the host
+// says about it. n is the number of the request, w writes bytes at once.
+var habits = map[string][2]string{
+	"no line end": {"w(b'left,drop')", "no answer, but 9 bytes without a line end: end the line and flush"},
+	"no flush":    {"sys.stdout.write('left,drop\\n')", "no answer: not a byte has arrived since the request"},
+	"two lines":   {"w(b'left,drop\\ndrop\\n')", "writes more lines than it is asked for: only the first line after a request is its answer"},
+	"exit":        {"w(b'drop\\n') if n < 3 else sys.exit(7)", "the program has ended: exit status 7"},
+	"signal":      {"w(b'drop\\n') if n < 3 else os.kill(os.getpid(), 11)", "the program has ended: signal 11 (segmentation fault)"},
+	"exception":   {"w(b'drop\\n') if n < 3 else (print('a\\nkaboom \\x1b[2J', file=sys.stderr, flush=True), sys.exit(1))", "the program has ended: exit status 1; standard error ends: \"a / kaboom \\x1b[2J\""},
+	"closed":      {"w(b'drop\\n') if n < 3 else (os.close(1), time.sleep(60))", "the program has closed its output but not ended"},
+	"flood":       {"\n        while True: w(b'x' * 65536)", "no more is read: it has written 64 MiB in a game"},
+	"JSON":        {"w(b'[\"left\",\"drop\"]\\n')", `a remark, such as `},
+	"colours":     {"w(b'\\x1b[32mdrop\\x1b[0m\\n')", `a remark, such as "\x1b[32mdrop`},
+	"wide":        {"w('drop\\n'.encode('utf-16-le')) if n < 2 else sys.exit()", `a remark, such as "d\x00r\x00o\x00p`},
+}
+
+// oddBot is a bot with a habit.
+func oddBot(name string) string {
+	return "import os, sys, time\nout, n = os.fdopen(1, 'wb', 0, closefd=False), 0\nw = out.write\n" +
+		"sys.stdout = open(1, 'w', buffering=1 << 16, closefd=False)\n" +
+		"for line in sys.stdin:\n    if line.startswith('action'):\n        n += 1\n        " + habits[name][0] + "\n"
+}
+
+// TestHostNamesOddHabits: each habit is named in the table and in the log.
+func TestHostNamesOddHabits(t *testing.T) {
+	for name, h := range habits {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bot, bank, dir := written(t, "bot.py", oddBot(name)), "60s", t.TempDir()
+			switch name {
+			case "no line end": // by a program that starts at once, so that its bytes come in time
+				bot, bank = `while read -r who x; do case "$who" in action) printf left,drop;; esac; done`, "5s"
+			case "no flush":
+				bank = "2s"
+			}
+			out, _ := hosts(t, "blockbattle --games 1 --json --log "+dir+" --time-per-move 0s --timebank "+bank, bot, dropper)
+			got := decoded[match.Report](t, out)
+			require.Contains(t, strings.Join(got.Players[0].Program.Odd, "\n"), h[1])
+			require.Empty(t, got.Players[1].Program.Odd)
+			require.Contains(t, got.String(), "A: "+got.Players[0].Program.Odd[0]+"\n")
+			if !strings.HasPrefix(h[1], "a remark") {
+				require.Contains(t, read(t, filepath.Join(dir, "game-001.log")), "player1 * "+h[1])
+			}
+		})
 	}
 }

@@ -37,34 +37,36 @@ type shape struct {
 }
 
 func (s *shape) add(path, note string, t reflect.Type) {
-	row := func(kind string) { s.rows = append(s.rows, fmt.Sprintf("%s | %s%s", path, kind, note)) }
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		row("string")
-		return
-	case t.Kind() == reflect.Struct && s.seen[t] != "":
-		row("as " + s.seen[t])
-		return
-	}
+	kind := "integer"
 	switch t.Kind() {
 	case reflect.Pointer:
 		s.add(path, note, t.Elem())
+		return
 	case reflect.Slice, reflect.Array:
 		s.add(path+"[]", note, t.Elem())
+		return
 	case reflect.Map:
 		s.add(path+"{}", note, t.Elem())
+		return
 	case reflect.String:
-		row("string")
+		kind = "string"
 	case reflect.Bool:
-		row("boolean")
+		kind = "boolean"
 	case reflect.Float32, reflect.Float64:
-		row("number")
+		kind = "number"
 	case reflect.Struct:
-		s.seen[t] = path
-		s.fields(path, t)
-	default:
-		row("integer")
+		switch first := s.seen[t]; {
+		case t == reflect.TypeFor[time.Time]():
+			kind = "string"
+		case first != "":
+			kind = "as " + first
+		default:
+			s.seen[t] = path
+			s.fields(path, t)
+			return
+		}
 	}
+	s.rows = append(s.rows, fmt.Sprintf("%s | %s%s", path, kind, note))
 }
 
 // fields adds the fields of a struct, those of embedded structs among them.
@@ -81,17 +83,16 @@ func (s *shape) fields(path string, t reflect.Type) {
 			s.fields(path, f.Type)
 			continue
 		}
-		note, kind := "", f.Type
-		switch {
-		case strings.Contains(options, "omitempty"):
+		note := ""
+		if strings.Contains(options, "omitempty") {
 			note = ", or absent"
-		case kind.Kind() == reflect.Pointer:
+		} else if f.Type.Kind() == reflect.Pointer {
 			note = ", or null"
 		}
 		if strings.Contains(options, "string") {
-			kind = reflect.TypeFor[string]()
+			f.Type = reflect.TypeFor[string]()
 		}
-		s.add(strings.TrimPrefix(path+"."+name, "."), note, kind)
+		s.add(strings.TrimPrefix(path+"."+name, "."), note, f.Type)
 	}
 }
 
@@ -124,13 +125,7 @@ func TestJSONIsDescribed(t *testing.T) {
 
 // Every --json flag says where its output is described.
 func TestJSONFlagsNameTheDescription(t *testing.T) {
-	for _, command := range []string{
-		"arena", "analyze", "host", "ladder", "play", "serve dropblox", "tournament",
-	} {
-		out := succeeds(t, command+" --help")
-		_, flag, found := strings.Cut(out, "--json ")
-		require.True(t, found, command)
-		flag = strings.Join(strings.Fields(flag[:min(400, len(flag))]), " ")
-		require.Contains(t, flag, "agents/JSON.md", command)
+	for _, command := range []string{"arena", "analyze", "host", "ladder", "play", "serve dropblox", "tournament"} {
+		require.Regexp(t, `--json .*(\n.*){0,2}agents/\s*JSON\.md`, succeeds(t, command+" --help"), command)
 	}
 }

@@ -17,10 +17,12 @@ import (
 	"blockyard/agents/match/tournament"
 )
 
-// mover is a bot in Python that moves a piece by so many columns before it drops it.
-func mover(columns int) string {
-	return strings.Replace(entries["dropper.py"], "'drop'", "'"+strings.Repeat("left,", columns)+"drop'", 1)
+// moves is a dropper that moves each piece by so many columns before it drops it.
+func moves(dropper string, columns int) string {
+	return strings.Replace(dropper, "drop", strings.Repeat("left,", columns)+"drop", 1)
 }
+
+func mover(columns int) string { return moves(entries["dropper.py"], columns) }
 
 func entrantsOf(t *testing.T, dir string) []*tournament.Entrant {
 	t.Helper()
@@ -56,6 +58,30 @@ func journalOf(t *testing.T, dir string) (played []match.Played, names []string)
 	return played, names
 }
 
+// hasPlayed reports whether an entrant has played in a game that is not among the first ones.
+func hasPlayed(t *testing.T, dir, name string, after int) bool {
+	t.Helper()
+	played, names := journalOf(t, dir)
+	return slices.ContainsFunc(played[min(after, len(played)):], func(g match.Played) bool {
+		return slices.ContainsFunc(g.Seats, func(e int) bool { return names[e] == name })
+	})
+}
+
+// requirePairs checks the games of a league: each is there once, and both of a pair have one seed and swapped seats.
+func requirePairs(t *testing.T, played []match.Played) {
+	t.Helper()
+	first := map[string][]int{}
+	for k, g := range played {
+		require.Equal(t, k, g.Number)
+		if seats, ok := first[g.Seed]; ok {
+			require.Equal(t, []int{g.Seats[1], g.Seats[0]}, seats)
+			seats[0] = -1 // no third one
+		} else {
+			first[g.Seed] = slices.Clone(g.Seats)
+		}
+	}
+}
+
 // left says of each in the table of a league why it plays no more, "" if it plays.
 func left(r *tournament.Report) map[string]string {
 	all := map[string]string{}
@@ -75,14 +101,8 @@ func TestLeagueWhileItPlays(t *testing.T) {
 	league := begin(t, nil, "league blockbattle --json --workers 2 --timebank 1m --dir "+dir)
 	present(t, filepath.Join(dir, "tournament.json"))   // the journal is there before it
 	plays := func(name string, after int) (games int) { // waits for a game of an entrant
-		eventually(t, func() bool {
-			played, names := journalOf(t, dir)
-			games = len(played)
-			return slices.ContainsFunc(played[min(after, games):], func(g match.Played) bool {
-				return slices.ContainsFunc(g.Seats, func(e int) bool { return names[e] == name })
-			})
-		})
-		return games
+		eventually(t, func() bool { return hasPlayed(t, dir, name, after) })
+		return lines(dir)
 	}
 	plays("one", 0)
 	writeFiles(t, subs, map[string]string{"mover.py": mover(0), "broken.cpp": entries["broken.cpp"]})
@@ -130,15 +150,7 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 	played, names := journalOf(t, dir)
 	require.Len(t, played, 16)
 	require.Len(t, names, 4)
-	pairs := map[string][]match.Played{}
-	for k, g := range played {
-		require.Equal(t, k, g.Number)
-		pairs[g.Seed] = append(pairs[g.Seed], g)
-	}
-	for _, pair := range pairs {
-		require.LessOrEqual(t, len(pair), 2)
-		require.True(t, len(pair) == 1 || slices.Equal(pair[0].Seats, []int{pair[1].Seats[1], pair[1].Seats[0]}))
-	}
+	requirePairs(t, played)
 	require.Equal(t, first, succeeds(t, "", args...), "nothing is played again")
 }
 
@@ -168,29 +180,17 @@ func TestLeagueTry(t *testing.T) {
 	meeting := func(r *tournament.Trial) match.Meeting { return r.Match.Meetings[0] }
 	require.Equal(t, []any{"bot v2", tournament.Kept, match.AcceptH1, "submissions/bot-v2", "bot"},
 		[]any{better.Candidate, better.Decision, meeting(better).Verdict, better.Place, meeting(better).B})
-	require.Equal(t, better.Match.Games, meeting(better).Wins)
-	require.Equal(t, 2*meeting(better).Pairs.N(), better.Match.Games)
 	require.FileExists(t, filepath.Join(dir, "submissions", "bot-v2", "bot.py"))
 	require.Equal(t, "submissions/bot-v2", try(spread, "").Place)
 
 	worse := try(mover(4), "--against kept --sprt 0,200,0.1,0.1")
 	require.Equal(t, []any{"bot v3", tournament.Rejected, match.AcceptH0, "bot v2, bot"},
 		[]any{worse.Candidate, worse.Decision, meeting(worse).Verdict, meeting(worse).B}, "the strongest first")
-	again := try(mover(4), "")
-	require.True(t, again.Before)
-	require.Equal(t, meeting(worse).Pairs, meeting(again).Pairs)
-	require.Equal(t, meeting(better).Pairs, meeting(try(spread, "")).Pairs, "not those in which it was the opponent")
+	require.True(t, try(mover(4), "").Before)
 
 	short := try(mover(3), "--against bot --games 1 --sprt 0,5")
 	require.Equal(t, tournament.Undecided, short.Decision)
 	require.Equal(t, 2, short.Match.Games)
-	longer := try(mover(3), "--against bot --games 3 --sprt 0,5")
-	require.Equal(t, []any{short.Candidate, 4}, []any{longer.Candidate, longer.Match.Games}, "it goes on")
-	other := try(mover(3), "--against best --games 1 --sprt 0,5")
-	require.Equal(t, []any{short.Candidate, "bot v2", 2}, []any{other.Candidate, meeting(other).B, other.Match.Games},
-		"games against others are no part of the test")
-	back := try(mover(3), "--against bot --games 1 --sprt 0,5")
-	require.Equal(t, meeting(longer).Pairs, meeting(back).Pairs)
 	fails(t, 2, "has other settings: settings was \"--timebank 1m\", now \"\": name another folder", "league try "+bot+" --dir "+dir)
 	fails(t, 1, "--against nobody: want best, kept, or the name of one that is kept and not refused, of bot v2, bot",
 		"league try "+bot+" --timebank 1m --against nobody --dir "+dir)
@@ -205,14 +205,9 @@ func TestLeagueTry(t *testing.T) {
 func TestLeagueAuthors(t *testing.T) {
 	dir := t.TempDir()
 	require.Regexp(t, "^[A-Z2-7]{26}\n$", succeeds(t, "league author add ann --dir "+dir))
-	for line, why := range map[string]string{
-		"add ann --dir " + dir:           "ann is an author: remove it first for a new token",
-		"remove bob --dir " + dir:        "none of " + dir + ": ann",
-		"add ann --dir " + dir + "/none": "want the folder of a league",
-	} {
-		fails(t, 1, why, "league author "+line)
-	}
+	fails(t, 1, "ann is an author: remove it first for a new token", "league author add ann --dir "+dir)
 	succeeds(t, "league author remove ann --dir "+dir)
+	fails(t, 1, "none of "+dir, "league author remove ann --dir "+dir)
 }
 
 func TestLeagueUsage(t *testing.T) {

@@ -198,7 +198,6 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 		"arena blockbattle --a first --b first --sprt 5":             "want ELO0,ELO1",
 		"arena blockbattle --a first --b first --sprt 5,x":           `"x" is not a number`,
 		"arena blockbattle --a first --b first --sprt 5,0":           "want the first below the second",
-		"arena blockbattle --a first --b first --sprt 0,5,0.05,0.7":  "alpha 0.05 and beta 0.7",
 		"play blockbattle --agent first --agent first --agent first": "3 seats, want 2 to 2",
 		"play blockbattle --seats 2 -a first -a first -a random":     "3 agents for 2 seats",
 		"play blockbattle --agent nobody":                            `unknown agent "nobody"`,
@@ -272,18 +271,39 @@ func TestSignaturesTellPlayersApartAndStay(t *testing.T) {
 }
 
 func TestAFullDiskIsAnError(t *testing.T) {
+	full, out := io.Pipe()
+	require.NoError(t, full.CloseWithError(errors.New("disk full")))
 	var errs bytes.Buffer
-	con := &console{In: strings.NewReader(""), Out: broken{}, Err: &errs}
+	con := &console{In: strings.NewReader(""), Out: out, Err: &errs}
 	require.Equal(t, 1, run(t.Context(), strings.Fields("arena blockbattle --a first --b first --games 2"), con))
 	require.Contains(t, errs.String(), "disk full")
 }
 
-// broken is a writer that fails.
-type broken struct{}
-
-func (broken) Write([]byte) (int, error) { return 0, errors.New("disk full") }
-
 // run runs a command line and returns the exit status.
 func run(ctx context.Context, args []string, con *console) int {
 	return Program().Run(ctx, args, con)
+}
+
+// TestSearchesHearASignal: commands whose next decision alone would take minutes, or hours, end when their context does,
+// as a signal ends it.
+func TestSearchesHearASignal(t *testing.T) {
+	for _, line := range []string{
+		"arena dropblox --a learned:width=20000 --games 1000 -q",
+		"play tetrisduel -a hand:ply=6,width=10000 -a first",
+		"analyze ../../datasets/games/blockbattle.jsonl --agent hand:ply=4,width=10000 -q",
+		"bot blockbattle --agent hand",
+		"tune dropblox --with width=20000 -q --out none.json",
+	} {
+		t.Run(line, func(t *testing.T) {
+			silent, in := io.Pipe() // of a contest that says nothing
+			defer in.Close()
+			r := begin(t, silent, line)
+			select {
+			case <-r.ended:
+				t.Fatalf("it ended by itself: %s%s", &r.out, &r.errs)
+			case <-time.After(300 * time.Millisecond):
+			}
+			r.stop(t)
+		})
+	}
 }

@@ -21,24 +21,6 @@ func solver(t *testing.T, source string) string {
 	})
 }
 
-// TestSolverInCPlusPlus: the solver that is only the function update plays the same games as the one in C, and its
-// library refuses what that one refuses.
-func TestSolverInCPlusPlus(t *testing.T) {
-	plus := compiletest.Once("solver.cpp.so", func(path string) {
-		compiletest.CPP(t, "-shared", "-fPIC", "-fvisibility=hidden", "-o", path, "../submit/starters/wintetris/cpp/solver.cpp")
-	})
-	var games [2][]plugin.Result
-	for k, file := range []string{solver(t, "examples/solver.c"), plus} {
-		got := decoded[plugin.Report](t, succeeds(t, "play wintetris --games 2 --limit-ms 0 --json --plugin "+file))
-		for _, g := range got.Games {
-			require.Contains(t, []string{"block out", "lock out"}, g.End)
-			games[k] = append(games[k], plugin.Result{Lines: g.Lines, Pieces: g.Pieces, Score: g.Score, Blocked: g.Blocked})
-		}
-	}
-	require.Equal(t, games[0], games[1])
-	fails(t, 1, "wt_open: there are no options, not even x", "play wintetris --options x --plugin "+plus)
-}
-
 func TestPlayWithALibrary(t *testing.T) {
 	file := solver(t, "examples/solver.c")
 	out, errs := ends(t, 0, "play wintetris --games 2 --limit-ms 60000 --plugin "+file)
@@ -91,11 +73,6 @@ func TestWatchALibrary(t *testing.T) {
 	succeeds(t, "play wintetris --cap-lines 3 --record "+games+" --plugin mine="+file)
 	require.Equal(t, []string{"mine"}, checked(t, games)[1].Agents)
 
-	// This one thinks for 60 ms in every fourth tick.
-	slow := solver(t, "../../contest/library/testdata/misbehave.c")
-	got := decoded[plugin.Report](t, succeeds(t, "play wintetris --json --quiet --limit-ms 0 --options slow --plugin "+slow))
-	require.GreaterOrEqual(t, got.Games[0].LongestMS, 60.0)
-	require.Greater(t, got.Games[0].MeanMS, 10.0)
 }
 
 // TestPlayWithALibraryThatCrashes: every game is told of, and the status says it.

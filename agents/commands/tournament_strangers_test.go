@@ -12,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"blockyard/datasets/program/ops/opstest"
 )
 
 // TestTournamentBesideStrangers: more connections to the page than the tournament may have open files end neither its
@@ -23,7 +21,7 @@ func TestTournamentBesideStrangers(t *testing.T) {
 	program := built(t)
 	ours := program + " bot blockbattle --agent"
 	c := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -n "+files+` && exec "$0" "$@"`, program, "tournament", "blockbattle",
-		ours+" first", ours+" random", "--out", filepath.Join(t.TempDir(), "out"), "--quiet", "--listen", "127.0.0.1:0")
+		ours+" first", ours+" random", "--out", filepath.Join(t.TempDir(), "out"), "--finals", "0", "--quiet", "--listen", "127.0.0.1:0")
 	said := new(loud)
 	c.Stdout, c.Stderr = io.Discard, said
 	require.NoError(t, c.Start())
@@ -36,10 +34,7 @@ func TestTournamentBesideStrangers(t *testing.T) {
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 	}
-	eventually(t, func() bool {
-		_, page := opstest.Get(t, address)
-		return strings.Contains(page, "finished")
-	})
+	finished(t, address)
 	require.NoError(t, c.Process.Signal(os.Interrupt))
 	require.NoError(t, <-ended)
 	require.NotContains(t, said.String(), "too many open files")

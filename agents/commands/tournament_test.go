@@ -2,6 +2,7 @@ package commands
 
 import (
 	"bytes"
+	"html"
 	"net/http"
 	"os"
 	"os/exec"
@@ -12,33 +13,28 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
 )
 
-// entries are submissions for Block Battle: two that play, and five that do not take part.
+// entries are submissions for Block Battle: two that play, and three that do not take part.
 var entries = map[string]string{
 	"dropper.py": "import sys\nfor line in sys.stdin:\n    if line.startswith('action'):\n        print('drop', flush=True)\n",
 	"dropper.c": "#include <stdio.h>\n#include <string.h>\nint main(void) { char l[9999]; while (fgets(l, sizeof l, stdin))\n" +
 		"if (!strncmp(l, \"action\", 6)) { puts(\"drop\"); fflush(stdout); } return 0; }\n",
-	"silent.py":   "import sys\nfor line in sys.stdin:\n    pass\n",
-	"crash.py":    "import sys\ninput()\nsys.exit('boom')\n",
-	"nonsense.py": "import sys\nfor line in sys.stdin:\n    if line.startswith('action'):\n        print('banana', flush=True)\n",
-	"broken.cpp":  "int main( { return 0; }\n",
-	"notes.txt":   "this is no bot\n",
+	"silent.py":  "import sys\nfor line in sys.stdin:\n    pass\n",
+	"crash.py":   "import sys\ninput()\nsys.exit('boom')\n",
+	"broken.cpp": "int main( { return 0; }\n",
 }
 
-// playTournament runs the program and returns its report.
+// playTournament plays a tournament of Block Battle, in a process of its own.
 func playTournament(t *testing.T, args ...string) *tournament.Report {
 	t.Helper()
-	return playTournamentOf(t, "blockbattle", args...)
-}
-
-func playTournamentOf(t *testing.T, game string, args ...string) *tournament.Report {
-	t.Helper()
-	r := reported(t, append([]string{"tournament", game, "--json"}, args...)...)
+	r := reported(t, append([]string{"tournament", "blockbattle", "--json"}, args...)...)
 	return &r
 }
 
@@ -52,45 +48,51 @@ func reported(t *testing.T, args ...string) tournament.Report {
 	return decoded[tournament.Report](t, out.String())
 }
 
-// TestTournament plays agents of ours against submissions, of which some are refused or have odd habits, and reads what
+// TestTournament plays an agent of ours against submissions, of which some are refused or have odd habits, and reads what
 // it leaves behind.
 func TestTournament(t *testing.T) {
 	subs, out := t.TempDir(), filepath.Join(t.TempDir(), "out")
-	writeFiles(t, subs, entries)
-	writeFiles(t, subs, oddEntries())
-	writeFiles(t, subs, map[string]string{"README.md": "", "Thumbs.db": "", ".DS_Store": ""}) // no entrants
-	args := []string{"hand:ply=1", "--dir", subs, "--out", out, "--finals", "2", "--workers", "4", "--timebank", "8s"}
+	wants := map[string]string{ // by the names of all entrants
+		"hand:ply=1": "plays", "dropper": "plays", "dropper (2)": "plays", "broken": "does not compile: ",
+		"notes":     "notes.txt is neither a source file nor an archive",
+		"two lines": "plays: " + habits["two lines"][1],
+		"no flush":  "never answers: too many time-outs: " + habits["no flush"][1],
+		"exception": "fails after 2 answers: ended early: " + habits["exception"][1],
+		"JSON":      "answers nonsense: 10 of 10 answers cannot be read, such as",
+	}
+	writeFiles(t, subs, map[string]string{
+		"dropper.py": entries["dropper.py"], "dropper.zip": compiletest.Zip(t, "bot/main.c", entries["dropper.c"]),
+		"broken.cpp": entries["broken.cpp"], "notes.txt": "this is no bot\n",
+		"README.md": "", "Thumbs.db": "", ".DS_Store": "", // no entrants
+	})
+	for _, name := range []string{"two lines", "no flush", "exception", "JSON"} {
+		writeFiles(t, subs, map[string]string{name + ".py": oddBot(name)})
+	}
+	args := []string{"hand:ply=1", "--dir", subs, "--out", out, "--games", "1", "--finals", "1", "--timebank", "8s"}
 	r := playTournament(t, args...)
 	require.True(t, r.Over)
 	require.Equal(t, "hand:ply=1", r.Players[0].Name)
-	playing := map[string]bool{}
+	said := map[string]string{}
 	for _, s := range r.Players {
-		playing[s.Name] = true
+		said[s.Name] = strings.Join(append([]string{"plays"}, s.Program.Odd...), ": ")
 	}
-	for _, name := range []string{"dropper", "dropper (2)", "hand:ply=1", "two lines"} {
-		require.True(t, playing[name], name)
-	}
-	refused := map[string]string{}
 	for _, e := range r.Refused {
-		refused[e.Name] = e.Refused
+		said[e.Name] = e.Refused
 	}
-	require.Equal(t, len(entries)+len(oddEntries())+1, len(playing)+len(refused))
-	for name, why := range map[string]string{
-		"silent": "never answers: too many time-outs: no answer: not a byte has arrived", "broken": "does not compile: ",
-		"crash":    "never answers: ended early: the program has ended: exit status 1",
-		"nonsense": "answers nonsense: 10 of 10 answers cannot be read, such as \"banana\": unknown token",
-		"notes":    "notes.txt is neither a source file nor an archive",
-	} {
-		require.Contains(t, refused[name], why)
+	require.Len(t, said, len(wants))
+	table, page := r.String(), html.UnescapeString(read(t, filepath.Join(out, tournament.PageFile)))
+	for name, want := range wants {
+		require.Contains(t, said[name], want, name)
+		what := strings.TrimPrefix(said[name], "plays: ")
+		require.True(t, what == "plays" || strings.Contains(table, what) && strings.Contains(page, what), what)
 	}
-	namesHabits(t, r, out)
+	require.Contains(t, said["no flush"], "--dialect port", "it may be for another dialect")
 	made, err := program.ReadRun(filepath.Join(out, program.RunFile))
 	require.NoError(t, err)
 	require.Equal(t, "1", made.Seed)
 	require.Contains(t, made.Command, "--timebank")
 	require.NotNil(t, made.Seconds)
-	page := read(t, filepath.Join(out, "index.html"))
-	for _, want := range []string{"hand:ply=1", "replays/0001.html", "logs/0001.log", "boom", "does not compile"} {
+	for _, want := range []string{"hand:ply=1", "replays/0001.html", "logs/0001.log", "kaboom"} {
 		require.Contains(t, page, want)
 	}
 	logs := ""
@@ -107,11 +109,11 @@ func TestTournament(t *testing.T) {
 // gets the table of one that was not disturbed.
 func TestTournamentGoesOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
-	args := []string{"hand:ply=1", "first", "random", "hand:ply=1,width=4", "--games", "2", "--finals", "2", "--format", "swiss"}
+	args := []string{"hand:ply=1", "first", "random", "hand:ply=1,width=4", "--games", "1", "--finals", "1", "--format", "swiss"}
 	want := playTournament(t, append(args, "--out", filepath.Join(dir, "whole"))...)
 	out := filepath.Join(dir, "killed")
-	for _, games := range []int{2, 6} {
-		killTournament(t, games, want.Games, out, append([]string{"blockbattle"}, args...)...)
+	for _, games := range []int{1, 5} {
+		killAfter(t, games, want.Games, out, append([]string{"tournament", "blockbattle", "--json", "--out", out}, args...)...)
 		tear(t, out)
 	}
 	requireSameTable(t, want, playTournament(t, append(args, "--out", out)...))
@@ -127,10 +129,10 @@ func tear(t *testing.T, dir string) {
 	require.NoError(t, f.Close())
 }
 
-// killTournament starts a tournament and kills it when its journal has so many games, and not the whole.
-func killTournament(t *testing.T, games, whole int, out string, args ...string) {
-	t.Helper()
-	killAfter(t, games, whole, out, append([]string{"tournament", "--json", "--out", out}, args...)...)
+// lines counts the games in the journal of a folder.
+func lines(dir string) int {
+	text, _ := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
+	return bytes.Count(text, []byte("\n"))
 }
 
 // killAfter starts the program and kills it when the journal in a folder has so many games. If the machine holds up this
@@ -140,18 +142,14 @@ func killAfter(t *testing.T, games, whole int, out string, args ...string) {
 	before, program := t.TempDir(), built(t)
 	require.NoError(t, os.MkdirAll(out, 0o755))
 	require.NoError(t, os.CopyFS(before, os.DirFS(out)))
-	played := func() int {
-		text, _ := os.ReadFile(filepath.Join(out, "journal.jsonl"))
-		return bytes.Count(text, []byte("\n"))
-	}
 	for {
 		cmd := exec.Command(program, args...)
 		require.NoError(t, cmd.Start())
-		for begun := time.Now(); played() < games; time.Sleep(time.Millisecond) {
+		for begun := time.Now(); lines(out) < games; time.Sleep(time.Millisecond) {
 			require.Less(t, time.Since(begun), 5*time.Minute)
 		}
 		_ = cmd.Process.Kill() // it may have ended
-		if cmd.Wait() != nil && played() < whole {
+		if cmd.Wait() != nil && lines(out) < whole {
 			return
 		}
 		require.NoError(t, os.RemoveAll(out))
@@ -159,16 +157,14 @@ func killAfter(t *testing.T, games, whole int, out string, args ...string) {
 	}
 }
 
-// requireSameTable compares two tournaments but for the times of their programs, which nobody takes apart in Dropblox.
+// requireSameTable compares two tournaments but for the times of their programs.
 func requireSameTable(t *testing.T, want, got *tournament.Report) {
 	t.Helper()
 	for _, r := range []*tournament.Report{want, got} {
 		r.Busy, r.Again = 0, 0
 		for k := range r.Players {
 			p := r.Players[k].Program
-			if r.Game != "dropblox" {
-				require.Positive(t, p.Times.WallMS)
-			}
+			require.Positive(t, p.Times.WallMS)
 			p.UsedMS, p.MostMS, p.Times = 0, 0, nil
 		}
 	}
@@ -193,22 +189,75 @@ func TestTournamentUsage(t *testing.T) {
 
 // TestTournamentServesItsPage: the page is there while the tournament, or league, waits for Ctrl-C.
 func TestTournamentServesItsPage(t *testing.T) {
-	for line, agents := range map[string][]string{
-		"tournament blockbattle --out": {"first", "random"}, "league blockbattle --games 2 --dir": nil,
+	ours := built(t) + " bot blockbattle --agent "
+	for line, bots := range map[string][]string{
+		"tournament blockbattle --games 1 --finals 0 --out": {ours + "first", ours + "random"},
+		"league blockbattle --games 2 --dir":                nil,
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		writeFiles(t, out, map[string]string{"league.toml": "agents = [\"random\", \"first\"]"})
-		var bots []string
-		for _, name := range agents {
-			bots = append(bots, built(t)+" bot blockbattle --agent "+name)
-		}
 		r := begin(t, nil, line+" "+out+" --quiet --listen 127.0.0.1:0", bots...)
 		address := strings.TrimSpace(r.errs.await(t, "http://.*\n"))
-		eventually(t, func() bool {
-			_, page := opstest.Get(t, address)
-			return strings.Contains(page, "finished")
-		})
+		finished(t, address)
 		webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
 		require.Zero(t, r.stop(t))
 	}
+}
+
+// finished waits until the page of a tournament says that it is over.
+func finished(t *testing.T, address string) {
+	t.Helper()
+	eventually(t, func() bool {
+		_, page := opstest.Get(t, address)
+		return strings.Contains(page, "finished")
+	})
+}
+
+// TestTournamentsOfContests plays a short tournament in the other contests than Block Battle: a starter against an agent of
+// ours or a command. An entrant that crashes does not take part.
+func TestTournamentsOfContests(t *testing.T) {
+	for line, other := range map[string]string{
+		"tetrisduel --budget 1m": "first", "blocking --first-time 1m --time 1m": "first",
+		"dropblox --seconds 60 --turns 3": "python3 " + starter("dropblox", "python") + " left",
+	} {
+		t.Run(line, func(t *testing.T) {
+			subs, game := t.TempDir(), strings.Fields(line)[0]
+			writeFiles(t, subs, map[string]string{"bot.py": read(t, starter(game, "python")), "crash.py": entries["crash.py"]})
+			line += " --out " + filepath.Join(t.TempDir(), "out") + " --dir " + subs
+			got := decoded[tournament.Report](t, succeeds(t, "tournament --json --games 1 --finals 0 "+line, other))
+			require.True(t, got.Over)
+			require.Len(t, got.Players, 2)
+			for _, s := range got.Players {
+				require.Zero(t, s.Program.Timeouts+s.Program.Ended, s.Name)
+			}
+			require.Len(t, got.Refused, 1)
+			require.Equal(t, "crash", got.Refused[0].Name)
+		})
+	}
+}
+
+// The command leaves the report, its picture and a journal with which it goes on.
+func TestLadder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "ladder")
+	line := "ladder blocking random first hand:ply=1 --json --out " + dir + " --games "
+	require.Equal(t, 6, decoded[match.Report](t, succeeds(t, line+"2")).Games)
+	for _, name := range []string{"journal.jsonl", ladderReport, ladderPicture, program.RunFile} {
+		require.FileExists(t, filepath.Join(dir, name))
+	}
+	out := succeeds(t, line+"4")
+	require.Equal(t, 12, decoded[match.Report](t, out).Games)
+	require.JSONEq(t, out, read(t, filepath.Join(dir, ladderReport)))
+
+	alias := "ladder blockbattle random me=first --games 2 --out " + t.TempDir()
+	require.Regexp(t, `\n +2 +me +2 `, succeeds(t, alias))
+	fails(t, 2, "is of other entrants", strings.Replace(alias, "me=first", "me=hand:ply=1", 1))
+
+	misused(t, "ladder ", map[string]string{
+		"blocking random first --games 3":                    "--games 3: want at least 1, and an even",
+		"blocking random --out " + t.TempDir():               "a ladder of 1 agents",
+		"blocking random first --workers=-1":                 "--workers -1, --cap",
+		"blocking random nobody":                             `unknown agent "nobody"`,
+		"blockbattle random --bot /nowhere/bot":              `unknown agent "/nowhere/bot"`,
+		"blocking random first --cap 9 --out " + t.TempDir(): "--cap and --steps are for games of one seat",
+	})
 }

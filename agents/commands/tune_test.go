@@ -17,7 +17,6 @@ func TestTune(t *testing.T) {
 	for game, flags := range map[string]string{
 		"wintetris":   "--cap 20 --budget 40 --games 2 --check 2",
 		"blockbattle": "--budget 30 --games 2 --check 2",
-		"tetrisduel":  "--budget 60 --games 2 --check 2",
 		"dropblox":    "--with width=1,depth=1 --steps 12 --budget 20 --games 1 --check 1",
 	} {
 		path := filepath.Join(t.TempDir(), "w.json")

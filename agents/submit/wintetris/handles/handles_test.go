@@ -2,11 +2,9 @@ package handles
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -192,18 +190,6 @@ func TestCallsOnOneSolverWait(t *testing.T) {
 	leave <- true
 	require.EqualValues(t, 1, <-answers, "the call goes on to its end")
 	require.Zero(t, <-closed)
-
-	var all sync.WaitGroup
-	for range 8 {
-		all.Go(func() {
-			for range 200 {
-				if tab.Update(quick, ask) != 1 {
-					panic(fmt.Sprint(tab.LastError(quick)))
-				}
-			}
-		})
-	}
-	all.Wait()
 }
 
 func FuzzUpdate(f *testing.F) {
