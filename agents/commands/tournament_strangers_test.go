@@ -5,6 +5,7 @@ package commands
 import (
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/datasets/program/web/webtest"
 )
 
 // TestTournamentBesideStrangers: more connections to the page than the tournament may have open files end neither its
@@ -35,6 +38,7 @@ func TestTournamentBesideStrangers(t *testing.T) {
 		t.Cleanup(func() { _ = s.Close() })
 	}
 	finished(t, address)
+	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
 	require.NoError(t, c.Process.Signal(os.Interrupt))
 	require.NoError(t, <-ended)
 	require.NotContains(t, said.String(), "too many open files")

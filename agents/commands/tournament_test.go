@@ -187,21 +187,15 @@ func TestTournamentUsage(t *testing.T) {
 	})
 }
 
-// TestTournamentServesItsPage: the page is there while the tournament, or league, waits for Ctrl-C.
-func TestTournamentServesItsPage(t *testing.T) {
-	ours := built(t) + " bot blockbattle --agent "
-	for line, bots := range map[string][]string{
-		"tournament blockbattle --games 1 --finals 0 --out": {ours + "first", ours + "random"},
-		"league blockbattle --games 2 --dir":                nil,
-	} {
-		out := filepath.Join(t.TempDir(), "out")
-		writeFiles(t, out, map[string]string{"league.toml": "agents = [\"random\", \"first\"]"})
-		r := begin(t, nil, line+" "+out+" --quiet --listen 127.0.0.1:0", bots...)
-		address := strings.TrimSpace(r.errs.await(t, "http://.*\n"))
-		finished(t, address)
-		webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
-		require.Zero(t, r.stop(t))
-	}
+// TestLeagueServesItsPage: the page is there while a league waits for Ctrl-C.
+func TestLeagueServesItsPage(t *testing.T) {
+	dir := t.TempDir()
+	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"first\"]"})
+	r := begin(t, nil, "league blockbattle --games 2 --dir "+dir+" --quiet --listen 127.0.0.1:0")
+	address := strings.TrimSpace(r.errs.await(t, "http://.*\n"))
+	finished(t, address)
+	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
+	require.Zero(t, r.stop(t))
 }
 
 // finished waits until the page of a tournament says that it is over.
