@@ -30,18 +30,6 @@ func random(tb testing.TB, seed uint64, sizes ...int) *Net {
 	return n
 }
 
-// inputs are numbers of about 0 to 2 with zeros among them, as features are.
-func inputs(seed uint64, n int) []float32 {
-	r := rand.New(rand.NewPCG(seed, 2))
-	x := make([]float32, n)
-	for i := range x {
-		if r.IntN(4) > 0 {
-			x[i] = float32(r.Float64()*3 - 1)
-		}
-	}
-	return x
-}
-
 // slow is the pass as the formula says it, in float64.
 func slow(layers []Layer, x []float32) []float64 {
 	v := make([]float64, len(x))
@@ -64,104 +52,84 @@ func slow(layers []Layer, x []float32) []float64 {
 	return v
 }
 
-// onBothPaths runs f in plain Go and, where there is one, on the vector path.
-func onBothPaths(t *testing.T, f func(t *testing.T)) {
+// A net gives the values of the formula, for whole rows and for rows that share their last inputs. Each row has the same
+// bits in a batch as alone, and on both paths, so that a bot in plain Go decides what the program around it decides.
+func TestForward(t *testing.T) {
 	t.Cleanup(func() { setVector(hasVector) })
-	for _, on := range []bool{false, true} {
-		if on && !hasVector {
-			continue
-		}
-		t.Run(fmt.Sprintf("vector=%v", on), func(t *testing.T) {
-			setVector(on)
-			f(t)
-		})
-	}
-}
-
-var shapes = [][]int{
-	{5, 1}, {3, 2}, {1, 1, 1}, {100, 32, 1}, {94, 64, 1}, {37, 48, 1}, {40, 64, 32, 1}, {17, 33, 7}, {50, 40, 8, 3},
-}
-
-func TestForwardAgreesWithFormula(t *testing.T) {
-	onBothPaths(t, func(t *testing.T) {
-		for i, sizes := range shapes {
-			n := random(t, uint64(i), sizes...)
-			for _, rows := range []int{0, 1, 2, 15, 16, 17, 40} {
-				x, out := inputs(uint64(i), rows*n.In()), make([]float32, rows*n.Out())
-				n.Forward(x, rows, out)
-				for r := range rows {
-					want := slow(n.layers, x[r*n.In():(r+1)*n.In()])
-					for o := range want {
-						require.InDelta(t, want[o], out[r*n.Out()+o], 1e-4, "sizes %v row %d of %d", sizes, r, rows)
-					}
-				}
+	r := rand.New(rand.NewPCG(1, 2))
+	for trial := range 2000 {
+		n := random(t, uint64(trial), sizes(r, trial)...)
+		rows, own := r.IntN(20), r.IntN(n.In()+1)
+		rest, mine := sparse(r, n.In()-own), sparse(r, rows*own)
+		var whole, want []float32
+		for k := range rows {
+			row := slices.Concat(mine[k*own:(k+1)*own], rest)
+			whole = append(whole, row...)
+			for _, v := range slow(n.layers, row) {
+				want = append(want, float32(v))
 			}
 		}
-	})
-}
-
-func TestSplitFirstLayerAgreesWithWhole(t *testing.T) {
-	onBothPaths(t, func(t *testing.T) {
-		for i, sizes := range shapes {
-			n := random(t, uint64(i), sizes...)
-			rows := 19
-			for own := 0; own <= n.In(); own += 1 + n.In()/3 {
-				rest := inputs(uint64(own), n.In()-own)
-				mine := inputs(uint64(own)+99, rows*own)
-				var whole []float32
-				for r := range rows {
-					whole = append(append(whole, mine[r*own:(r+1)*own]...), rest...)
-				}
-				want, got := make([]float32, rows*n.Out()), make([]float32, rows*n.Out())
-				n.Forward(whole, rows, want)
-				acc := make([]float32, n.AccLen())
-				n.Base(rest, own, acc)
-				n.ForwardFrom(acc, mine, own, rows, got)
-				require.InDeltaSlice(t, want, got, 1e-4, "sizes %v split at %d", sizes, own)
-			}
-		}
-	})
-}
-
-// Both paths give the same numbers, whatever the number of rows: what a bot in plain Go
-// decides is what the program around it decides.
-func TestPathsAgreeExactly(t *testing.T) {
-	t.Cleanup(func() { setVector(hasVector) })
-	for i, sizes := range shapes {
-		n := random(t, uint64(i), sizes...)
-		rows, own := 37, n.In()/2
-		x, rest := inputs(uint64(i)+7, rows*own), inputs(uint64(i)+8, n.In()-own)
-		var got [2][]float32
-		for path := range got {
-			setVector(path == 1)
-			acc, out := make([]float32, n.AccLen()), make([]float32, rows*n.Out())
+		var split, full [2][]float32
+		for path := range split {
+			setVector(path == 1 && hasVector)
+			acc, out := make([]float32, n.AccLen()), make([]float32, 2*len(want))
+			split[path], full[path] = out[:len(want)], out[len(want):]
 			n.Base(rest, own, acc)
-			n.ForwardFrom(acc, x, own, rows, out)
-			got[path] = out
-			for r := range rows { // one by one as in a batch
+			n.ForwardFrom(acc, mine, own, rows, split[path])
+			n.Forward(whole, rows, full[path])
+			require.True(t, near(want, split[path]) && near(want, full[path]), "trial %d: %d rows, %d own inputs", trial, rows, own)
+			for k := range rows {
 				one := make([]float32, n.Out())
-				n.ForwardFrom(acc, x[r*own:], own, 1, one)
-				require.Equal(t, out[r*n.Out():(r+1)*n.Out()], one)
+				n.ForwardFrom(acc, mine[k*own:], own, 1, one)
+				require.Equal(t, split[path][k*n.Out():(k+1)*n.Out()], one, "trial %d", trial)
 			}
 		}
-		require.Equal(t, got[0], got[1], "sizes %v", sizes)
+		require.Equal(t, split[0], split[1], "trial %d", trial)
+		require.Equal(t, full[0], full[1], "trial %d", trial)
 	}
 }
 
-func TestPassAllocatesNothing(t *testing.T) {
-	n := random(t, 1, 100, 32, 1)
-	x, out, acc := inputs(1, 100*34), make([]float32, 34), make([]float32, n.AccLen())
+// sizes are those of a net with no hidden layer, one, one that has a kernel together with the output, or two.
+func sizes(r *rand.Rand, trial int) []int {
+	in, hidden := 1+r.IntN(140), 1+r.IntN(136)
+	return [][]int{{in, 1}, {in, hidden}, {in, hidden, 1}, {in, 57 + r.IntN(8), 1}, {in, hidden, 1 + r.IntN(40), 1}, {in, hidden, 7}}[trial%6]
+}
+
+// sparse are numbers and, with a chance of their own, zeros of both signs, which kernels skip.
+func sparse(r *rand.Rand, n int) []float32 {
+	x, density := make([]float32, n), r.Float64()
+	for i := range x {
+		switch {
+		case r.Float64() < density:
+			x[i] = float32(r.NormFloat64())
+		case r.IntN(4) == 0:
+			x[i] = float32(math.Copysign(0, -1))
+		}
+	}
+	return x
+}
+
+func near(want, got []float32) bool {
+	return slices.EqualFunc(want, got, func(a, b float32) bool { return math.Abs(float64(a-b)) < 1e-4 })
+}
+
+func TestNothingIsAllocated(t *testing.T) {
+	n := random(t, 1, 100, 64, 1)
+	x, out, acc := make([]float32, 100*34), make([]float32, 34), make([]float32, n.AccLen())
+	f, shared := n.Fixed(make([]float32, 90)), make([]float32, 10)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
 		n.Base(x[:50], 50, acc)
 		n.ForwardFrom(acc, x, 50, 34, out)
 		n.Forward(x, 34, out)
+		f.Share(shared)
+		f.Value()
 	}))
 }
 
 func TestCloneIsIndependent(t *testing.T) {
 	n := random(t, 1, 20, 16, 1)
 	c := n.Clone()
-	x := inputs(3, 20*64)
+	x := sparse(rand.New(rand.NewPCG(3, 2)), 20*64)
 	want := make([]float32, 64)
 	n.Forward(x, 64, want)
 	done := make(chan []float32)
@@ -203,86 +171,26 @@ func TestNewRefuses(t *testing.T) {
 }
 
 func BenchmarkForward(b *testing.B) {
-	for _, hidden := range []int{32, 64} {
-		n := random(b, 1, 100, hidden, 1)
-		x, out, acc := inputs(1, 100*34), make([]float32, 34), make([]float32, n.AccLen())
-		for _, on := range []bool{true, false} {
-			if on && !hasVector {
-				continue
-			}
-			for _, rows := range []int{1, 34} {
-				b.Run(fmt.Sprintf("split50of100-%d-1/vector=%v/rows=%d", hidden, on, rows), func(b *testing.B) {
-					setVector(on)
-					defer setVector(hasVector)
-					b.ReportAllocs()
-					for b.Loop() {
-						n.Base(x[:50], 50, acc)
-						n.ForwardFrom(acc, x, 50, rows, out)
-					}
-					b.ReportMetric(float64(b.N)*float64(rows)/b.Elapsed().Seconds(), "rows/s")
-				})
-			}
+	const rows = 34
+	n := random(b, 1, 100, 64, 1)
+	x, out, acc := sparse(rand.New(rand.NewPCG(1, 2)), 100*rows), make([]float32, rows), make([]float32, n.AccLen())
+	onBothPaths(b, func(b *testing.B) {
+		for b.Loop() {
+			n.Base(x[:50], 50, acc)
+			n.ForwardFrom(acc, x, 50, rows, out)
 		}
-	}
+		b.ReportMetric(float64(b.N)*rows/b.Elapsed().Seconds(), "rows/s")
+	})
 }
 
-// The vector kernels give the bits of the plain loop for every mixture of inputs: zeros of both signs, which they skip,
-// and others, in rows of every length.
-func TestKernelsAgreeOnSparseInputs(t *testing.T) {
-	if !hasVector {
-		t.Skip("no vector kernels on this machine")
-	}
-	r := rand.New(rand.NewPCG(1, 2))
-	trials := 20000
-	if testing.Short() {
-		trials = 2000
-	}
-	negative := float32(math.Copysign(0, -1))
-	for trial := range trials {
-		rows, in, wide := 1+r.IntN(5), 1+r.IntN(140), 8*(1+r.IntN(17))
-		x, w := make([]float32, rows*in), make([]float32, in*wide)
-		density := r.Float64()
-		for i := range x {
-			switch {
-			case r.Float64() < density:
-				x[i] = float32(r.NormFloat64())
-			case r.IntN(4) == 0:
-				x[i] = negative
-			}
-		}
-		for i := range w {
-			w[i] = r.Float32() - 0.5
-		}
-		plain, vector := make([]float32, rows*wide), make([]float32, rows*wide)
-		for i := range plain {
-			plain[i] = r.Float32()
-			vector[i] = plain[i]
-		}
-		addRows(plain, x, w, rows, in, in, wide)
-		vectorAdd(vector, x, w, rows, in, in, wide)
-		require.True(t, slices.Equal(plain, vector), "trial %d: %d rows of %d inputs, %d columns", trial, rows, in, wide)
-	}
-}
-
-// A network of 64 hidden units and one output has a kernel for both layers. It gives the bits of the plain loops.
-func TestPairKernelAgrees(t *testing.T) {
-	if !hasVector {
-		t.Skip("no vector kernels on this machine")
-	}
-	t.Cleanup(func() { setVector(hasVector) })
-	r := rand.New(rand.NewPCG(3, 4))
-	const rows = 100
-	for trial := range 1000 {
-		n := random(t, uint64(trial), 1+r.IntN(200), 57+r.IntN(8), 1)
-		require.True(t, n.pair())
-		own := 1 + r.IntN(n.In())
-		x, acc := inputs(uint64(trial), rows*own), make([]float32, n.AccLen())
-		n.Base(inputs(uint64(trial), n.In()-own), own, acc)
-		want, got := make([]float32, rows), make([]float32, rows)
-		setVector(false)
-		n.ForwardFrom(acc, x, own, rows, want)
-		setVector(true)
-		n.ForwardFrom(acc, x, own, rows, got)
-		require.True(t, slices.Equal(want, got), "trial %d: %d of %d inputs", trial, own, n.In())
+// onBothPaths measures f in plain Go and, where there is one, on the vector path.
+func onBothPaths(b *testing.B, f func(b *testing.B)) {
+	defer setVector(hasVector)
+	for _, on := range slices.Compact([]bool{false, hasVector}) {
+		b.Run(fmt.Sprintf("vector=%v", on), func(b *testing.B) {
+			setVector(on)
+			b.ReportAllocs()
+			f(b)
+		})
 	}
 }
