@@ -32,11 +32,7 @@ func TestOutOfTimePlaysTheBestSoFar(t *testing.T) {
 		seat := i % 2
 		for calls := 1; calls <= 4; calls++ {
 			ctx, cancel := context.WithCancel(context.Background())
-			two := NewTwoPly(g, &counting{e, calls, cancel})
-			c := g.New(2)
-			c.CopyFrom(s)
-			got, err := two.Act(ctx, c, seat)
-			require.NoError(t, err)
+			got := actIn(t, ctx, NewTwoPly(g, &counting{e, calls, cancel}), s, seat)
 
 			// Without a deadline the first actions are searched in order.
 			want, best, searched := env.None, float32(0), 0
@@ -61,28 +57,16 @@ func TestOutOfTimePlaysTheBestSoFar(t *testing.T) {
 }
 
 func TestDeadlineIsKeptAndDoesNotMatterWhenFar(t *testing.T) {
-	g := blockbattle.Game
-	for i, s := range positions(t, 20) {
-		seat := i % 2
-		for _, make := range []func() env.Agent{
-			func() env.Agent { return NewTwoPly(g, hashed{levels: 5}) },
-			func() env.Agent { return NewExpectimax(g, hashed{levels: 5}, 10, blockbattle.Pieces) },
-			func() env.Agent { return NewExpectimax4(g, hashed{levels: 5}, 2, 2) },
-		} {
-			far, cancel := context.WithTimeout(context.Background(), time.Hour)
-			defer cancel()
-			c := g.New(2)
-			c.CopyFrom(s)
-			got, err := make().Act(far, c, seat)
-			require.NoError(t, err)
-			require.Equal(t, act(t, make(), s, seat), got, "position %d", i)
-
-			past, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
-			defer cancel()
-			c.CopyFrom(s)
-			got, err = make().Act(past, c, seat)
-			require.NoError(t, err)
-			require.Contains(t, s.Legal(seat, nil), got)
+	far, cancel := context.WithTimeout(context.Background(), time.Hour)
+	defer cancel()
+	past, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
+	defer cancel()
+	for name, a := range searches(hashed{levels: 5}) {
+		for i, s := range positions(t, 20) {
+			if name != "deepening" { // which orders equal actions in another way
+				require.Equal(t, act(t, a, s, i%2), actIn(t, far, a, s, i%2), "%s: position %d", name, i)
+			}
+			require.Contains(t, s.Legal(i%2, nil), actIn(t, past, a, s, i%2), name)
 		}
 	}
 }

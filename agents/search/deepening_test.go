@@ -1,9 +1,7 @@
 package search
 
 import (
-	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,11 +19,8 @@ func deepening(e Evaluator, nodes int) *Deepening {
 func threePlies(e Evaluator, s env.State, seat int, a env.Action) float32 {
 	var sum float32
 	for o := 0; o < blockbattle.Pieces; o++ {
-		var draw [env.MaxDraws]uint16
-		draw[0] = uint16(o)
-		mid := blockbattle.Game.New(2)
-		mid.CopyFrom(s)
-		mid.Force(draw[:])
+		mid := copyOf(blockbattle.Game, s)
+		mid.Force([]uint16{uint16(o)})
 		env.After(mid, seat, a)
 		if v, ended := Over(mid, seat, 1); ended {
 			sum += v
@@ -36,17 +31,11 @@ func threePlies(e Evaluator, s env.State, seat int, a env.Action) float32 {
 		l.evaluate(e, seat)
 		l.arrange(true)
 		best := l.finished()
-		for n, k := range l.order {
-			if n < tailWidth {
-				last := level{game: blockbattle.Game}
-				if v, ended := Over(l.states[k], seat, 2); ended {
-					best = max(best, v)
-					continue
-				}
-				last.expand(l.states[k], seat, 3)
-				last.evaluate(e, seat)
-				best = max(best, last.top(3))
-			}
+		for _, k := range l.order[:min(tailWidth, len(l.order))] {
+			last := level{game: blockbattle.Game}
+			last.expand(l.states[k], seat, 3)
+			last.evaluate(e, seat)
+			best = max(best, last.top(3))
 		}
 		sum += best
 	}
@@ -59,9 +48,7 @@ func TestDeepeningPlaysTheBestOfTheFirstActions(t *testing.T) {
 		for i, s := range positions(t, 20) {
 			seat := i % 2
 			two := NewTwoPly(blockbattle.Game, e)
-			c := blockbattle.Game.New(2)
-			c.CopyFrom(s)
-			at, err := two.search(&Clock{}, c, seat)
+			at, err := two.search(&Clock{}, copyOf(blockbattle.Game, s), seat)
 			require.NoError(t, err)
 			want, value := two.root.legal[at], two.root.value[at]
 			if value > -Limit && value < Limit {
@@ -78,9 +65,7 @@ func TestDeepeningPlaysTheBestOfTheFirstActions(t *testing.T) {
 			}
 			d := deepening(e, 0)
 			d.last = 3
-			c.CopyFrom(s)
-			got, err := d.Act(context.Background(), c, seat)
-			require.NoError(t, err)
+			got := act(t, d, s, seat)
 			require.Equal(t, want, got, "position %d", i)
 			require.Equal(t, value, d.Value(), "position %d", i)
 			if got != two.root.legal[at] {
@@ -94,43 +79,20 @@ func TestDeepeningPlaysTheBestOfTheFirstActions(t *testing.T) {
 // With so many nodes the choice is the same on every machine, and the number of evaluations keeps to the limit but for
 // the children of one position.
 func TestDeepeningIsDeterministicAndKeepsToItsNodes(t *testing.T) {
-	g := blockbattle.Game
-	differ := 0
+	e, differ := hashed{levels: 1 << 20}, 0
 	for i, s := range positions(t, 10) {
-		seat := i % 2
-		var first env.Action
-		for k, nodes := range []int{1, 3000, 3000, 20000} {
-			x := deepening(hashed{levels: 1 << 20}, nodes)
-			c := g.New(2)
-			for range 2 { // the memory of an agent makes no difference
-				c.CopyFrom(s)
-				a, err := x.Act(context.Background(), c, seat)
-				require.NoError(t, err)
-				require.GreaterOrEqual(t, x.left, -g.MaxLegal)
-				switch {
-				case k == 0:
-					require.Equal(t, act(t, NewTwoPly(g, hashed{levels: 1 << 20}), s, seat), a, "two plies at least")
-				case k == 1:
-					first = a
-				case k == 2:
-					require.Equal(t, first, a, "position %d", i)
-				case a != first:
-					differ++
-				}
-			}
+		chosen := map[int]env.Action{}
+		for _, nodes := range []int{1, 3000, 20000} {
+			x := deepening(e, nodes)
+			chosen[nodes] = act(t, x, s, i%2)
+			require.GreaterOrEqual(t, x.left, -blockbattle.Game.MaxLegal)
+			require.Equal(t, chosen[nodes], act(t, x, s, i%2), "the memory of an agent makes no difference")
+			require.Equal(t, chosen[nodes], act(t, deepening(e, nodes), s, i%2), "position %d", i)
+		}
+		require.Equal(t, act(t, NewTwoPly(blockbattle.Game, e), s, i%2), chosen[1], "two plies at least")
+		if chosen[3000] != chosen[20000] {
+			differ++
 		}
 	}
 	require.Positive(t, differ, "more nodes never change a choice")
-}
-
-func TestDeepeningKeepsTheDeadline(t *testing.T) {
-	for i, s := range positions(t, 10) {
-		c := blockbattle.Game.New(2)
-		c.CopyFrom(s)
-		past, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
-		defer cancel()
-		a, err := deepening(tidy{}, 0).Act(past, c, i%2)
-		require.NoError(t, err)
-		require.Contains(t, s.Legal(i%2, nil), a)
-	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
-	"blockyard/env/blocking"
 )
 
 // A lottery calls one of n positions risky, by a hash of the seat's board.
@@ -41,7 +40,7 @@ func TestGuardedSearchPlaysTheBestThatIsNotRisky(t *testing.T) {
 			whole, wholeValue := reference.best(s, seat, 0, 2)
 			want, best := env.None, -2*Win
 			for _, a := range s.Legal(seat, nil) {
-				child := reference.fresh(s)
+				child := copyOf(g, s)
 				env.After(child, seat, a)
 				if child.Acting() != 0 && guard.of(child, seat) {
 					continue
@@ -77,18 +76,11 @@ func TestGuardOfDeeperSearches(t *testing.T) {
 		require.NoError(t, err)
 		for i, s := range positions(t, 10) {
 			a := act(t, agent, s, 0)
-			child := exhaust{}.fresh(s)
+			child := copyOf(g, s)
 			env.After(child, 0, a)
 			if agent.(Reporter).Value() > -Limit {
 				require.False(t, child.Acting() != 0 && guard.of(child, 0), "position %d", i)
 			}
 		}
 	}
-}
-
-func TestGuardRefusesSearchesWithoutOne(t *testing.T) {
-	_, err := New(blockbattle.Game, hashed{}, Options{Ply: 1, Guard: lottery{2}})
-	require.ErrorContains(t, err, "a guard is for two plies or more")
-	_, err = New(blocking.Game, hashed{}, Options{Guard: lottery{2}})
-	require.ErrorContains(t, err, "in which seats act at once")
 }

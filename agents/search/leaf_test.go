@@ -19,9 +19,8 @@ type byLeaf struct {
 }
 
 func (b *byLeaf) EvaluateLeaves(s env.State, seat int, legal []env.Action, out []float32, rest []int) []int {
-	child := b.game.New(s.SeatCount())
 	for i, a := range legal {
-		child.CopyFrom(s)
+		child := copyOf(b.game, s)
 		env.After(child, seat, a)
 		if child.Acting() == 0 || i%3 == 2 {
 			rest = append(rest, i)
@@ -44,13 +43,12 @@ func TestSearchesPlayLeavesAsPositions(t *testing.T) {
 	for _, c := range []struct {
 		game *env.Game
 		eval Evaluator
-		ply  []int
 		list []env.State
 	}{
-		{blockbattle.Game, tidy{}, []int{1, 2, 3}, positions(t, 6)},
-		{toy.Turns, margin{}, []int{1, 2, 3}, turns},
+		{blockbattle.Game, tidy{}, positions(t, 6)},
+		{toy.Turns, margin{}, turns},
 	} {
-		for _, ply := range c.ply {
+		for ply := 1; ply <= 3; ply++ {
 			e := &byLeaf{Evaluator: c.eval, game: c.game}
 			o := Options{Ply: ply, Width: 2, Outcomes: 2}
 			plain, err := New(c.game, c.eval, o)

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest/toy"
 	"blockyard/env/tetrisduel"
 )
 
@@ -28,11 +29,10 @@ func exhaustive(
 	for i, a := range legal {
 		states[i] = g.New(2)
 		states[i].CopyFrom(s)
+		states[i].Force(make([]uint16, env.MaxDraws))
 		env.After(states[i], seat, a)
 		if states[i].Acting() == 0 {
-			if r := states[i].Result(seat); r != 0 {
-				values[i] = r * (search.Win - float32(from+1))
-			}
+			values[i] = states[i].Result(seat) * (search.Win - float32(from+1))
 			continue
 		}
 		e.Evaluate(states[i:i+1], seat, values[i:i+1])
@@ -53,18 +53,24 @@ func exhaustive(
 			values[i] = search.Win - float32(from+2)
 			continue
 		}
-		best := w[0]
-		for _, v := range w {
-			best = max(best, v)
-		}
-		if values[i] = -best; mover == seat {
-			values[i] = best
+		if values[i] = -w[first(w)]; mover == seat {
+			values[i] = w[first(w)]
 		}
 	}
 	return legal, values
 }
 
-// table is a game of two seats, with its hand-tuned evaluator.
+// first is the index of the first of the greatest values.
+func first(values []float32) (at int) {
+	for i, v := range values {
+		if v > values[at] {
+			at = i
+		}
+	}
+	return at
+}
+
+// table is a game of two seats, with a zero-sum evaluator.
 type table struct {
 	game *env.Game
 	eval func() search.Evaluator
@@ -78,42 +84,65 @@ var duel = table{tetrisduel.Game, func() search.Evaluator { return tetrisduelbot
 var blocks = table{blocking.Game, func() search.Evaluator { return blockingbot.NewHand() },
 	func(s env.State) bool { return s.(*blocking.State).Stuck != 0 }}
 
+// Positions of toys have no hash.
+var toys = table{toy.Turns, func() search.Evaluator { return lead{} }, func(env.State) bool { return true }}
+
+// lead is a zero-sum evaluator of the toy games.
+type lead struct{}
+
+func (lead) Evaluate(states []env.State, seat int, out []float32) {
+	for i, s := range states {
+		t := s.(*toy.State)
+		word := env.Mix(uint64(t.Points[0])<<32 ^ uint64(t.Points[1]))
+		out[i] = float32(int(t.Points[0])-int(t.Points[1])) + float32(word%8)/4
+		if seat == 1 {
+			out[i] = -out[i]
+		}
+	}
+}
+
+// along plays random actions, and calls f with what the seat to move sees in each of n positions. It returns how many
+// games ended.
+func along(t *testing.T, g *env.Game, seats, n int, seed uint64, f func(s env.State, seat int)) (ended int) {
+	t.Helper()
+	random, s, view := search.NewRandom(seed), g.New(seats), g.New(seats)
+	s.Reset(seed)
+	for k := range n {
+		if s.Acting() == 0 {
+			s.Reset(100*seed + uint64(k))
+			ended++
+		}
+		seat := s.Acting().First()
+		env.View(view, s, seat, seed)
+		f(view, seat)
+		s.Step(env.Alone(seat, choice(t, t.Context(), random, s, seat)))
+	}
+	return ended
+}
+
+func choice(t *testing.T, ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
+	t.Helper()
+	got, err := a.Act(ctx, s, seat)
+	require.NoError(t, err)
+	return got
+}
+
 // Alpha-beta changes neither the action nor its value.
 func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 	for _, c := range []struct {
 		table
 		ply, width, positions int
-	}{{duel, 1, 4, 300}, {duel, 2, 5, 60}, {duel, 3, 4, 40}, {duel, 4, 3, 25}, {blocks, 3, 4, 60}, {blocks, 4, 3, 60}} {
-		g, m := c.game, search.NewMinimax(c.game, c.eval(), c.ply, c.width)
-		random, baseline := search.NewRandom(3), c.eval()
-		s, deeper, ended := g.New(2), 0, 0
-		s.Reset(uint64(c.ply))
-		for n := 0; n < c.positions; {
-			if s.Acting() == 0 {
-				s.Reset(uint64(100*c.ply + n))
-				ended++
-			}
-			seat := s.Acting().First()
+	}{{duel, 1, 4, 300}, {duel, 2, 5, 60}, {duel, 3, 4, 40}, {duel, 4, 3, 25}, {blocks, 3, 4, 60}, {blocks, 4, 3, 60},
+		{toys, 3, 100, 400}, {toys, 4, 100, 400}, {toys, 5, 100, 400}} {
+		m, n, deeper := search.NewMinimax(c.game, c.eval(), c.ply, c.width), 0, 0
+		ended := along(t, c.game, 2, c.positions, uint64(c.ply), func(s env.State, seat int) {
 			if n++; n%2 == 0 || c.late(s) {
-				again := g.New(2)
-				again.CopyFrom(s)
-				legal, values := exhaustive(g, baseline, again, seat, c.ply, c.width, 0)
-				best := 0
-				for i := range legal {
-					if values[i] > values[best] {
-						best = i
-					}
-				}
-				got, err := m.Act(context.Background(), again, seat)
-				require.NoError(t, err)
-				require.Equal(t, legal[best], got)
-				require.Equal(t, values[best], m.Value())
+				legal, values := exhaustive(c.game, c.eval(), s, seat, c.ply, c.width, 0)
+				require.Equal(t, legal[first(values)], choice(t, t.Context(), m, s, seat))
+				require.Equal(t, values[first(values)], m.Value())
 				deeper++
 			}
-			a, err := random.Act(context.Background(), s, seat)
-			require.NoError(t, err)
-			s.Step(env.Alone(seat, a))
-		}
+		})
 		require.Greater(t, deeper, 10)
 		require.True(t, ended > 0 || c.positions < 60, "no game went to its end")
 	}
@@ -123,99 +152,56 @@ func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 func TestMinimaxOfManySeatsIsReply(t *testing.T) {
 	m := search.NewMinimax(blocking.Game, blockingbot.NewHand(), 4, 5)
 	r := search.NewReply(blocking.Game, blockingbot.NewHand(), 5)
-	s := blocking.Game.New(3)
-	s.Reset(4)
-	for n := 0; n < 30 && s.Acting() != 0; n++ {
-		seat := s.Acting().First()
-		want, err := r.Act(context.Background(), s, seat)
-		require.NoError(t, err)
-		got, err := m.Act(context.Background(), s, seat)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
+	along(t, blocking.Game, 3, 30, 4, func(s env.State, seat int) {
+		require.Equal(t, choice(t, t.Context(), r, s, seat), choice(t, t.Context(), m, s, seat))
 		require.Equal(t, r.Value(), m.Value())
-		s.Step(env.Alone(seat, got))
-	}
+	})
 }
 
-// Without any time left, Minimax plays the best action at one ply.
-func TestMinimaxOutOfTimeAnswers(t *testing.T) {
-	s := tetrisduel.Game.New(2)
-	s.Reset(1)
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	want, err := search.NewGreedy(tetrisduel.Game, tetrisduelbot.NewHand()).Act(context.Background(), s, 0)
-	require.NoError(t, err)
-	got, err := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 5, 6).Act(ctx, s, 0)
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-}
-
-// With enough time, iterative deepening ends with the same action and value as the search
-// without a deadline. With too little, it still plays a legal action.
+// With enough time, iterative deepening ends with the same action and value as the search without a deadline. Without
+// any time left, it plays the best action at one ply.
 func TestMinimaxAgainstTheClock(t *testing.T) {
-	whole := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
-	timed := search.NewMinimax(tetrisduel.Game, tetrisduelbot.NewHand(), 4, 5)
-	random := search.NewRandom(8)
-	s := tetrisduel.Game.New(2)
-	s.Reset(6)
-	for n := 0; n < 40 && s.Acting() != 0; n++ {
-		seat := s.Acting().First()
-		want, err := whole.Act(context.Background(), s, seat)
-		require.NoError(t, err)
-		long, cancel := context.WithTimeout(context.Background(), time.Hour)
-		got, err := timed.Act(long, s, seat)
-		cancel()
-		require.NoError(t, err)
-		require.Equal(t, want, got)
+	g := tetrisduel.Game
+	whole, timed := search.NewMinimax(g, duel.eval(), 4, 5), search.NewMinimax(g, duel.eval(), 4, 5)
+	greedy := search.NewGreedy(g, duel.eval())
+	long, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	none, cancel := context.WithCancel(t.Context())
+	cancel()
+	along(t, g, 2, 40, 6, func(s env.State, seat int) {
+		require.Equal(t, choice(t, t.Context(), whole, s, seat), choice(t, long, timed, s, seat))
 		require.Equal(t, whole.Value(), timed.Value())
-		short, cancel := context.WithTimeout(context.Background(), time.Duration(n)*50*time.Microsecond)
-		got, err = timed.Act(short, s, seat)
-		cancel()
-		require.NoError(t, err)
-		require.Contains(t, s.Legal(seat, nil), got)
-		a, err := random.Act(context.Background(), s, seat)
-		require.NoError(t, err)
-		s.Step(env.Alone(seat, a))
-	}
+		require.Equal(t, choice(t, t.Context(), greedy, s, seat), choice(t, none, timed, s, seat))
+	})
 }
 
-// A quick search plays one of the best actions at one ply, at a value that it has found, whenever its time ends.
-func TestQuickMinimaxPlaysWhatItHasSearched(t *testing.T) {
+// A search with too little time, also a quick one, plays one of the best actions at one ply, at a value that it has
+// found, whenever its time ends.
+func TestMinimaxPlaysWhatItHasSearched(t *testing.T) {
 	const width = 3
-	for _, c := range []table{duel, blocks} {
-		e := &until{Evaluator: c.eval()}
-		m := search.NewMinimax(c.game, e, search.MaxPly, width)
-		s, n, acted := c.game.New(2), 0, env.None
-		for s.Reset(3); n < 60; n++ {
-			if s.Acting() == 0 {
-				s.Reset(uint64(n))
-			}
-			seat := s.Acting().First()
-			ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
-			e.left, e.end = 3*n*n, cancel
-			got, err := m.Act(ctx, s, seat)
-			cancel()
-			require.NoError(t, err)
+	for _, c := range []struct {
+		table
+		ply int
+	}{{duel, 4}, {duel, search.MaxPly}, {blocks, search.MaxPly}} {
+		e, n := &until{Evaluator: c.eval()}, 0
+		m := search.NewMinimax(c.game, e, c.ply, width)
+		along(t, c.game, 2, 60, 3, func(s env.State, seat int) {
 			legal, values := exhaustive(c.game, c.eval(), s, seat, 1, width, 0)
-			better := 0
-			for i, a := range legal {
-				if a == got {
-					acted = a
-					for k, v := range values {
-						if v > values[i] || v == values[i] && k < i {
-							better++
-						}
-					}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			e.left, e.end = 3*n*n, cancel
+			got := choice(t, ctx, m, s, seat)
+			cancel()
+			require.Contains(t, legal, got)
+			i, better := sort.Search(len(legal), func(i int) bool { return legal[i] >= got }), 0
+			for k, v := range values {
+				if v > values[i] || v == values[i] && k < i {
+					better++
 				}
 			}
-			require.Equal(t, got, acted, "not legal")
 			require.Less(t, better, width)
 			require.Greater(t, m.Value(), -2*search.Win)
-			if n%4 == 3 {
-				got = legal[n%len(legal)]
-			}
-			s.Step(env.Alone(seat, got))
-		}
+			n++
+		})
 	}
 }
 
@@ -237,21 +223,18 @@ func (u *until) Evaluate(states []env.State, seat int, out []float32) {
 func TestQuickMinimaxSeesTheEnd(t *testing.T) {
 	won := 0
 	m := search.NewMinimax(blocking.Game, blockingbot.NewHand(), search.MaxPly, 12)
+	greedy := search.NewGreedy(blocking.Game, blockingbot.NewHand())
 	for seed := range uint64(40) {
 		s, prev := blocking.Game.New(2), blocking.Game.New(2)
-		s.Reset(seed)
-		greedy := search.NewGreedy(blocking.Game, blockingbot.NewHand())
-		for s.Acting() != 0 {
+		for s.Reset(seed); s.Acting() != 0; {
 			prev.CopyFrom(s)
-			a, err := greedy.Act(context.Background(), s, s.Acting().First())
-			require.NoError(t, err)
-			s.Step(env.Alone(s.Acting().First(), a))
+			seat := s.Acting().First()
+			s.Step(env.Alone(seat, choice(t, t.Context(), greedy, s, seat)))
 		}
 		seat := prev.Acting().First()
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		_, err := m.Act(ctx, prev, seat)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		choice(t, ctx, m, prev, seat)
 		cancel()
-		require.NoError(t, err)
 		if s.Result(seat) > 0 {
 			require.Greater(t, m.Value(), search.Limit)
 			won++

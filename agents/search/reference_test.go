@@ -12,15 +12,9 @@ import (
 
 // hashed is an evaluator without meaning: a hash of the boards and points of a position, as a
 // number in [-100, 100], so that no two searches agree by accident. Few levels give many ties.
-type hashed struct {
-	levels uint64
-	calls  *int
-}
+type hashed struct{ levels uint64 }
 
 func (h hashed) Evaluate(states []env.State, seat int, out []float32) {
-	if h.calls != nil {
-		*h.calls++
-	}
 	for i, s := range states {
 		b := s.(*blockbattle.State)
 		word := uint64(b.Sides[seat].Points)<<8 + uint64(b.Sides[1-seat].Pending)
@@ -64,9 +58,7 @@ func positions(t testing.TB, n int) []env.State {
 		s.Reset(seed)
 		var whole []env.State
 		for ply := uint64(0); s.Acting() != 0 && ply < 60; ply++ {
-			p := g.New(2)
-			p.CopyFrom(s)
-			whole = append(whole, p)
+			whole = append(whole, copyOf(g, s))
 			m := env.NoMoves
 			for seat := range 2 {
 				env.View(view, s, seat, ply)
@@ -89,13 +81,32 @@ func positions(t testing.TB, n int) []env.State {
 	return list[:n]
 }
 
+func copyOf(g *env.Game, s env.State) env.State {
+	c := g.New(s.SeatCount())
+	c.CopyFrom(s)
+	return c
+}
+
 func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
 	t.Helper()
-	c := blockbattle.Game.New(2)
-	c.CopyFrom(s)
-	got, err := a.Act(context.Background(), c, seat)
+	return actIn(t, context.Background(), a, s, seat)
+}
+
+// actIn is what a plays in a copy of s, a position of Block Battle.
+func actIn(t testing.TB, ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
+	t.Helper()
+	got, err := a.Act(ctx, copyOf(blockbattle.Game, s), seat)
 	require.NoError(t, err)
 	return got
+}
+
+// searches are agents for Block Battle, one of each kind.
+func searches(e Evaluator) map[string]env.Agent {
+	g := blockbattle.Game
+	return map[string]env.Agent{
+		"greedy": NewGreedy(g, e), "two-ply": NewTwoPly(g, e), "expectimax": NewExpectimax(g, e, 3, blockbattle.Pieces),
+		"expectimax4": NewExpectimax4(g, e, 1, 2), "deepening": NewDeepening(g, e, 2000, blockbattle.Pieces),
+	}
 }
 
 // exhaust is the reference: the plain full search over own actions, in new memory, one
@@ -107,14 +118,13 @@ type exhaust struct {
 	game     *env.Game // nil is Block Battle
 }
 
-func (x exhaust) fresh(s env.State) env.State {
-	g := x.game
-	if g == nil {
-		g = blockbattle.Game
-	}
-	c := g.New(2)
-	c.CopyFrom(s)
-	return c
+// agrees requires that a search of Block Battle plays what the reference plays, at its value, which it returns.
+func (x exhaust) agrees(t *testing.T, a env.Agent, s env.State, seat, depth int) float32 {
+	t.Helper()
+	want, v := x.best(s, seat, 0, depth)
+	require.Equal(t, want, act(t, a, s, seat), "depth %d: %+v", depth, s)
+	require.InDelta(t, v, a.(Reporter).Value(), 1e-3)
+	return v
 }
 
 // best returns the first of the best actions in s, searching depth plies ahead, and its value.
@@ -141,17 +151,16 @@ func (x exhaust) value(s env.State, seat int, a env.Action, ply, depth int) floa
 }
 
 func (x exhaust) after(s env.State, seat int, a env.Action, draw, ply, depth int) float32 {
-	c := x.fresh(s)
+	if x.game == nil {
+		x.game = blockbattle.Game
+	}
+	c := copyOf(x.game, s)
 	c.Force([]uint16{uint16(draw)})
 	env.After(c, seat, a)
-	switch {
-	case c.Acting() == 0 && c.Result(seat) > 0:
-		return Win - float32(ply+1)
-	case c.Acting() == 0 && c.Result(seat) < 0:
-		return -Win + float32(ply+1)
-	case c.Acting() == 0:
-		return 0
-	case depth > 1:
+	if c.Acting() == 0 {
+		return c.Result(seat) * (Win - float32(ply+1))
+	}
+	if depth > 1 {
 		_, v := x.best(c, seat, ply+1, depth-1)
 		return v
 	}

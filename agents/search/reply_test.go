@@ -36,8 +36,7 @@ func afterReply(s env.State, seat int, a env.Action) float32 {
 		margin{}.Evaluate([]env.State{s}, who, out[:])
 		return out[0]
 	}
-	mid := toy.Turns.New(3)
-	mid.CopyFrom(s)
+	mid := copyOf(toy.Turns, s)
 	mid.Force(zeros[:])
 	mid.Step(env.Alone(seat, a))
 	if mid.Acting() == 0 {
@@ -46,8 +45,7 @@ func afterReply(s env.State, seat int, a env.Action) float32 {
 	mover := mid.Acting().First()
 	var most, mine float32
 	for i, b := range mid.Legal(mover, nil) {
-		end := toy.Turns.New(3)
-		end.CopyFrom(mid)
+		end := copyOf(toy.Turns, mid)
 		end.Force(zeros[:])
 		end.Step(env.Alone(mover, b))
 		if v := value(end, mover, 2); i == 0 || v > most {
@@ -57,9 +55,15 @@ func afterReply(s env.State, seat int, a env.Action) float32 {
 	return mine
 }
 
+// Of width one, it plays the best action at one ply.
 func TestReplyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
-	reply := NewReply(toy.Turns, margin{}, 3)
+	reply, one, greedy := NewReply(toy.Turns, margin{}, 3), NewReply(toy.Turns, margin{}, 1), NewGreedy(toy.Turns, margin{})
 	random := NewRandom(5)
+	play := func(a env.Agent, s env.State, seat int) env.Action {
+		got, err := a.Act(context.Background(), s, seat)
+		require.NoError(t, err)
+		return got
+	}
 	ended, differs := 0, 0
 	for seed := range uint64(200) {
 		s, view := toy.Turns.New(3), toy.Turns.New(3)
@@ -73,39 +77,22 @@ func TestReplyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 					want, best = a, v
 				}
 			}
-			again := toy.Turns.New(3)
-			again.CopyFrom(view)
-			got, err := reply.Act(context.Background(), view, seat)
-			require.NoError(t, err)
-			require.Equal(t, want, got, "seed %d: %+v", seed, again)
+			simple := play(greedy, copyOf(toy.Turns, view), seat)
+			require.Equal(t, simple, play(one, copyOf(toy.Turns, view), seat))
+			got := play(reply, view, seat)
+			require.Equal(t, want, got, "seed %d: %+v", seed, view)
 			require.InDelta(t, best, reply.Value(), 1e-3)
 			if best < -Limit || best > Limit {
 				ended++
 			}
-			greedy, err := NewGreedy(toy.Turns, margin{}).Act(context.Background(), again, seat)
-			require.NoError(t, err)
-			if greedy != got {
+			if simple != got {
 				differs++
 			}
-			a, err := random.Act(context.Background(), s, seat)
-			require.NoError(t, err)
-			s.Step(env.Alone(seat, a))
+			s.Step(env.Alone(seat, play(random, s, seat)))
 		}
 	}
 	require.Greater(t, ended, 50)
 	require.Greater(t, differs, 50, "the reply never mattered")
-}
-
-func TestReplyOfWidthOneIsGreedy(t *testing.T) {
-	for seed := range uint64(50) {
-		s := toy.Turns.New(3)
-		s.Reset(seed)
-		one, err := NewReply(toy.Turns, margin{}, 1).Act(context.Background(), s, 0)
-		require.NoError(t, err)
-		greedy, err := NewGreedy(toy.Turns, margin{}).Act(context.Background(), s, 0)
-		require.NoError(t, err)
-		require.Equal(t, greedy, one)
-	}
 }
 
 func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
@@ -129,6 +116,8 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 		{tetrisduel.Game, Options{Ply: MaxPly + 1}, nil, "ply 17, want 1 to 4"},
 		{toy.Pick, Options{Ply: -1}, nil, "ply -1"},
 		{toy.Pick, Options{Width: -2}, nil, "width -2, want at least 1"},
+		{toy.Pick, Options{Ply: 1, Guard: lottery{2}}, nil, "a guard is for two plies or more"},
+		{toy.Turns, Options{Guard: lottery{2}}, nil, "in which seats act at once"},
 	} {
 		a, err := New(c.game, margin{}, c.options)
 		if c.err != "" {
