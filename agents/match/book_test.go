@@ -62,20 +62,20 @@ func TestRepeatedPairsCountOnce(t *testing.T) {
 	require.NoError(t, err)
 	m := Match{Rules: blocking.Game, Players: []Player{player("greedy:ply=1"), player("first")}, Units: 10, Seed: 3,
 		Book: Book{start}, SPRT: &SPRT{Elo1: 300, Alpha: 0.05, Beta: 0.05}}
-	r, err := m.Play(t.Context())
-	require.NoError(t, err)
+	play := func() *Report {
+		r, err := m.Play(t.Context())
+		require.NoError(t, err)
+		return r
+	}
+	r := play()
 	require.Equal(t, []int{2, 18, 1}, []int{r.Games, r.Repeated, r.Meetings[0].Pairs.N()})
 	require.Equal(t, []float64{0, 1}, []float64{r.Meetings[0].Score.Low, r.Meetings[0].Score.High})
 	require.Equal(t, Undecided, r.Meetings[0].Verdict)
 	require.Contains(t, Versus{r}.String(), "18 more games repeat one of them move for move, and do not count\n")
 	m.Book = nil
-	r, err = m.Play(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, r.Repeated, "letters are drawn")
+	require.Zero(t, play().Repeated, "letters are drawn")
 	m.Book, m.Players[1], m.SPRT = Book{start}, player("random"), nil
-	r, err = m.Play(t.Context())
-	require.NoError(t, err)
-	require.Zero(t, r.Repeated, "one of them draws")
+	require.Zero(t, play().Repeated, "one of them draws")
 }
 
 func TestBooksAreRefused(t *testing.T) {

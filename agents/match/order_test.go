@@ -8,29 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"blockyard/env"
 )
-
-// waitAfter is p in the first units of a match. In all later ones its agents do nothing until
-// the context ends, so that a match that is cancelled cannot get further.
-func waitAfter(p Player, seed uint64, units, streams int) Player {
-	early := map[uint64]bool{}
-	for i := range uint64(units) {
-		for stream := range uint64(streams) {
-			early[env.Derive(env.Derive(seed, i)^agentStream, stream)] = true
-		}
-	}
-	return Player{Name: p.Name, New: func(seed uint64) (env.Agent, error) {
-		if early[seed] {
-			return p.New(seed)
-		}
-		return acts(func(ctx context.Context, _ env.State, _ int) (env.Action, error) {
-			<-ctx.Done()
-			return env.None, ctx.Err()
-		}), nil
-	}}
-}
 
 func TestInOrderYieldsInOrder(t *testing.T) {
 	for _, workers := range []int{0, 1, 4, 200, math.MaxInt} {
@@ -57,51 +35,45 @@ func TestInOrderYieldsInOrder(t *testing.T) {
 
 func TestInOrderEndsAfterTheFirstError(t *testing.T) {
 	bad := errors.New("bad")
-	var got []int
-	var errs []error
+	type result struct {
+		value int
+		err   error
+	}
+	var got []result
 	for v, err := range InOrder(t.Context(), 3, 100, func(_ context.Context, i int) (int, error) {
 		if i >= 5 {
 			return 0, bad
 		}
 		return i, nil
 	}) {
-		got, errs = append(got, v), append(errs, err)
+		got = append(got, result{v, err})
 	}
-	require.Equal(t, []int{0, 1, 2, 3, 4, 0}, got)
-	require.Equal(t, []error{nil, nil, nil, nil, nil, bad}, errs)
+	require.Equal(t, []result{{0, nil}, {1, nil}, {2, nil}, {3, nil}, {4, nil}, {0, bad}}, got)
 }
 
-// Leaving the loop cancels the work in progress and waits for it.
-func TestInOrderLeavesNoWorkBehind(t *testing.T) {
-	var running atomic.Int64
-	for range InOrder(t.Context(), 4, 1000, func(ctx context.Context, i int) (int, error) {
-		running.Add(1)
-		defer running.Add(-1)
-		if i > 0 {
-			<-ctx.Done()
+// Leaving the loop, or the end of the context, cancels the work in progress. None outlives the loop.
+func TestInOrderEnds(t *testing.T) {
+	for _, leave := range []bool{true, false} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var running atomic.Int64
+		n := 0
+		for _, err := range InOrder(ctx, 3, 1000, func(ctx context.Context, i int) (int, error) {
+			running.Add(1)
+			defer running.Add(-1)
+			if i > 6 {
+				<-ctx.Done()
+			}
+			return i, ctx.Err()
+		}) {
+			require.NoError(t, err)
+			if n++; n == 4 && leave {
+				break
+			} else if n == 4 {
+				cancel()
+			}
 		}
-		return i, ctx.Err()
-	}) {
-		break
+		cancel()
+		require.Zero(t, running.Load())
+		require.True(t, n == 4 || !leave && n > 4 && n <= 7, "%d results", n)
 	}
-	require.Zero(t, running.Load())
-}
-
-func TestInOrderEndsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	n := 0
-	for _, err := range InOrder(ctx, 3, 1000, func(ctx context.Context, i int) (int, error) {
-		if i > 6 {
-			<-ctx.Done()
-		}
-		return i, ctx.Err()
-	}) {
-		require.NoError(t, err)
-		if n++; n == 4 {
-			cancel()
-		}
-	}
-	require.GreaterOrEqual(t, n, 4)
-	require.LessOrEqual(t, n, 7)
 }

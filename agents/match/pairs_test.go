@@ -11,30 +11,25 @@ import (
 
 func TestScoreAndIntervalByHand(t *testing.T) {
 	for _, c := range []struct {
-		name             string
 		pairs            Pairs
 		score, low, high float64
 	}{
 		// Scores 0 ½ ½ 1 1 1: mean 2/3, variance (4/9+2/36+3/9)/5 = 1/6, error of the
 		// mean 1/6, t of 5 degrees 2.570582.
-		{"six pairs", Pairs{1, 0, 2, 0, 3}, 2. / 3, 2./3 - 2.570582/6, 1},
+		{Pairs{1, 0, 2, 0, 3}, 2. / 3, 2./3 - 2.570582/6, 1},
 		// Scores ¼ ¾: mean ½, variance 1/8, error ¼, t of 1 degree 12.706.
-		{"two pairs", Pairs{0, 1, 0, 1, 0}, 0.5, 0, 1},
+		{Pairs{0, 1, 0, 1, 0}, 0.5, 0, 1},
 		// 50 times ¼, 50 times ½: mean 3/8, variance 100/64/99, t of 99 degrees 1.984217.
-		{"hundred pairs", Pairs{0, 50, 50, 0, 0}, 0.375, 0.375 - 1.984217/8/math.Sqrt(99), 0.375 + 1.984217/8/math.Sqrt(99)},
-		{"even, no spread", Pairs{0, 0, 7, 0, 0}, 0.5, 0.5 * math.Pow(0.025, 1./7), 1 - 0.5*math.Pow(0.025, 1./7)},
-		{"two equal pairs", Pairs{0, 0, 2, 0, 0}, 0.5, 0.5 * math.Sqrt(0.025), 1 - 0.5*math.Sqrt(0.025)},
-		{"all won", Pairs{0, 0, 0, 0, 10}, 1, math.Pow(0.025, 0.1), 1},
-		{"all lost", Pairs{10, 0, 0, 0, 0}, 0, 0, 1 - math.Pow(0.025, 0.1)},
-		{"one pair", Pairs{0, 0, 0, 1, 0}, 0.75, 0, 1},
-		{"none", Pairs{}, 0.5, 0, 1},
+		{Pairs{0, 50, 50, 0, 0}, 0.375, 0.375 - 1.984217/8/math.Sqrt(99), 0.375 + 1.984217/8/math.Sqrt(99)},
+		{Pairs{0, 0, 7, 0, 0}, 0.5, 0.5 * math.Pow(0.025, 1./7), 1 - 0.5*math.Pow(0.025, 1./7)},
+		{Pairs{0, 0, 2, 0, 0}, 0.5, 0.5 * math.Sqrt(0.025), 1 - 0.5*math.Sqrt(0.025)},
+		{Pairs{0, 0, 0, 0, 10}, 1, math.Pow(0.025, 0.1), 1},
+		{Pairs{10, 0, 0, 0, 0}, 0, 0, 1 - math.Pow(0.025, 0.1)},
+		{Pairs{0, 0, 0, 1, 0}, 0.75, 0, 1},
+		{Pairs{}, 0.5, 0, 1},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			low, high := c.pairs.Interval()
-			require.InDelta(t, c.score, c.pairs.Score(), 1e-12)
-			require.InDelta(t, c.low, low, 1e-6)
-			require.InDelta(t, c.high, high, 1e-6)
-		})
+		low, high := c.pairs.Interval()
+		require.InDeltaSlice(t, []float64{c.score, c.low, c.high}, []float64{c.pairs.Score(), low, high}, 1e-6, "%v", c.pairs)
 	}
 }
 
@@ -60,7 +55,6 @@ func shifted(elo, same float64) [5]float64 {
 
 func TestIntervalHoldsTheTruth(t *testing.T) {
 	const seed, runs = 1, 2000
-	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, seed))
 	for _, elo := range []float64{0, 100, 250} {
 		held := 0
@@ -110,37 +104,27 @@ func TestLLRByHand(t *testing.T) {
 	require.InDelta(t, 2.944439, upper, 1e-6)
 }
 
-// run plays simulated pairs until the test decides, and returns how many it took.
-func run(r *rand.Rand, test SPRT, dist [5]float64) (Verdict, int) {
-	var p Pairs
-	for n := 1; n <= 20000; n++ {
-		p[outcomes(r, dist)]++
-		if v := test.Verdict(p); v != Undecided {
-			return v, n
-		}
-	}
-	return Undecided, 20000
-}
-
 func TestSPRTStopsRight(t *testing.T) {
-	const seed, runs = 2, 150
-	t.Logf("seed %d", seed)
+	const seed, runs = 2, 100
 	r := rand.New(rand.NewPCG(seed, seed))
-	test := SPRT{Elo0: 0, Elo1: 30, Alpha: 0.05, Beta: 0.05}
+	test := SPRT{Elo0: 0, Elo1: 60, Alpha: 0.05, Beta: 0.05}
 	for _, c := range []struct {
 		elo   float64
 		want  Verdict
 		least float64 // share of the runs that end so
 		most  float64 // mean number of pairs
 	}{
-		{0, AcceptH0, 0.91, 1000}, {30, AcceptH1, 0.91, 1000},
-		{-100, AcceptH0, 0.99, 150}, {130, AcceptH1, 0.99, 150},
+		{0, AcceptH0, 0.91, 300}, {60, AcceptH1, 0.91, 300},
+		{-200, AcceptH0, 0.99, 50}, {260, AcceptH1, 0.99, 50},
 	} {
 		right, pairs := 0, 0
 		for range runs {
-			v, n := run(r, test, shifted(c.elo, 0.3))
-			pairs += n
-			if v == c.want {
+			var p Pairs
+			for test.Verdict(p) == Undecided {
+				p[outcomes(r, shifted(c.elo, 0.3))]++
+				pairs++
+			}
+			if test.Verdict(p) == c.want {
 				right++
 			}
 		}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match"
 	"blockyard/env/blocking"
 )
 
@@ -19,7 +18,13 @@ var formats = []Format{RoundRobin, Swiss, Ladder}
 func FuzzJournal(f *testing.F) {
 	for format := range formats {
 		f.Add(uint8(format), "")
-		f.Add(uint8(format), journalOf(f, uint8(format)))
+		text := ""
+		for _, g := range simulate(f, configOf(uint8(format)), 4, nil).Played {
+			line, err := json.Marshal(g)
+			require.NoError(f, err)
+			text += string(line) + "\n"
+		}
+		f.Add(uint8(format), text)
 		f.Add(uint8(format), `{"number":0,"seats":[0,9],"points":[1],"ranks":[],"used_ms":[],"longest_ms":null}`+"\n")
 	}
 	f.Fuzz(func(t *testing.T, format uint8, text string) {
@@ -67,22 +72,4 @@ func TestJournalIsBounded(t *testing.T) {
 
 func configOf(format uint8) Config {
 	return Config{Rules: blocking.Game, Format: formats[int(format)%len(formats)], Seats: 2, Games: 2, Finals: 1}
-}
-
-// journalOf is a journal with all games of a tournament of four entrants, in which the first seat always wins.
-func journalOf(f *testing.F, format uint8) (text string) {
-	c := configOf(format)
-	plan := &plan{&c, []int{0, 1, 2, 3}}
-	var played []match.Played
-	for next := plan.next(played); len(next) > 0; next = plan.next(played) {
-		for _, g := range next {
-			g.Points, g.Ranks, g.UsedMS, g.MostMS = []int{1, 0}, []int{1, 2}, []float64{0, 0}, []float64{0, 0}
-			g.Void = "it has no record"
-			played = append(played, g)
-			line, err := json.Marshal(played[len(played)-1])
-			require.NoError(f, err)
-			text += string(line) + "\n"
-		}
-	}
-	return text
 }

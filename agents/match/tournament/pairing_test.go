@@ -13,12 +13,12 @@ import (
 	"blockyard/env/blocking"
 )
 
-// inversions is how many pairs of players have ratings in another order than their strengths.
-func inversions(r *match.Results, truth []float64) (n int) {
+// inversions is how many pairs of players, whose strengths fall, have ratings in another order.
+func inversions(r *match.Results) (n int) {
 	elo := r.Elo()
-	for b := range truth {
+	for b := range elo {
 		for a := range b {
-			if cmp.Compare(elo[a].Value, elo[b].Value) != cmp.Compare(truth[a], truth[b]) {
+			if elo[a].Value <= elo[b].Value {
 				n++
 			}
 		}
@@ -32,14 +32,15 @@ func TestPairingTellsMore(t *testing.T) {
 	for _, c := range []struct {
 		players, rounds, atOnce, seeds int
 		spread                         float64
-	}{{8, 6, 2, 60, 250}, {16, 2, 4, 20, 400}} {
+	}{{8, 6, 2, 20, 250}, {16, 2, 4, 5, 400}} {
 		league, round := 0, 0
 		for seed := range c.seeds {
 			rng := rand.New(rand.NewPCG(uint64(seed), 1))
 			truth, who := make([]float64, c.players), make([]int, c.players)
 			for k := range truth {
-				who[k], truth[k] = k, c.spread*rng.NormFloat64()
+				who[k], truth[k] = k, -c.spread*rng.NormFloat64()
 			}
+			slices.SortFunc(truth, func(a, b float64) int { return cmp.Compare(b, a) })
 			play := func(r *match.Results, a, b int) {
 				for range 2 {
 					half := 0
@@ -58,7 +59,7 @@ func TestPairingTellsMore(t *testing.T) {
 					}
 				}
 			}
-			round += inversions(all, truth)
+			round += inversions(all)
 			some := match.NewResults(c.players)
 			for played := 0; played < pairs/2; {
 				for _, pair := range pairing(some, who, min(c.atOnce, pairs/2-played)) {
@@ -66,7 +67,7 @@ func TestPairingTellsMore(t *testing.T) {
 					played++
 				}
 			}
-			league += inversions(some, truth)
+			league += inversions(some)
 		}
 		require.Less(t, league, round, "%+v", c)
 	}

@@ -8,46 +8,32 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/match"
+	"blockyard/agents/contest"
 	"blockyard/env/blocking"
 )
 
 // simulate plays a tournament in which the entrant with the smaller number always wins, or, with luck, mostly.
-func simulate(t *testing.T, c Config, n int, luck *rand.Rand) *Tournament {
+func simulate(t testing.TB, c Config, n int, luck *rand.Rand) *Tournament {
 	c.Rules = blocking.Game
-	tour := &Tournament{Config: c}
-	var in []int
+	tour, p := &Tournament{Config: c}, &plan{c: &c}
 	for k := range n {
-		tour.Entrants = append(tour.Entrants, &Entrant{Name: fmt.Sprint("e", k)})
-		in = append(in, k)
+		tour.Entrants, p.in = append(tour.Entrants, &Entrant{Name: fmt.Sprint("e", k)}), append(p.in, k)
 	}
-	p := &plan{&tour.Config, in}
 	first := p.expected(nil)
-	for {
-		batch := p.next(tour.Played)
-		if len(batch) == 0 {
-			break
-		}
+	for batch := p.next(nil); len(batch) > 0; batch = p.next(tour.Played) {
 		for _, g := range batch {
 			require.Equal(t, len(tour.Played), g.Number)
 			require.Len(t, g.Seats, c.Seats)
 			require.Len(t, slices.Compact(slices.Sorted(slices.Values(g.Seats))), c.Seats, "nobody plays against himself")
-			g.Points, g.UsedMS, g.MostMS = make([]int, c.Seats), make([]float64, c.Seats), make([]float64, c.Seats)
-			strength := slices.Clone(g.Seats)
-			if luck != nil {
-				for k := range strength {
-					strength[k] += luck.IntN(2 * n)
+			g.UsedMS, g.MostMS = make([]float64, c.Seats), make([]float64, c.Seats)
+			for _, k := range g.Seats {
+				points := 3*n - k
+				if luck != nil {
+					points -= luck.IntN(2 * n)
 				}
+				g.Points = append(g.Points, points)
 			}
-			for k := range strength {
-				rank := 1
-				for _, other := range strength {
-					if other < strength[k] {
-						rank++
-					}
-				}
-				g.Ranks = append(g.Ranks, rank)
-			}
+			g.Ranks = contest.Ranks(g.Points)
 			tour.Played = append(tour.Played, g)
 		}
 		require.Equal(t, first, p.expected(tour.Played), "the number of games does not depend on results")
@@ -106,8 +92,11 @@ func TestTablesOfFour(t *testing.T) {
 func TestFinalsTakeTheBestFour(t *testing.T) {
 	tour := simulate(t, Config{Format: RoundRobin, Seats: 2, Games: 2, Finals: 2}, 5, nil)
 	n := len(tour.Played)
-	require.Equal(t, []string{"semi-final", "semi-final", "semi-final", "semi-final", "third place", "third place", "final", "final"},
-		stages(tour.Played[n-8:]))
+	var stages []string
+	for _, g := range tour.Played[n-8:] {
+		stages = append(stages, g.Stage)
+	}
+	require.Equal(t, []string{"semi-final", "semi-final", "semi-final", "semi-final", "third place", "third place", "final", "final"}, stages)
 	require.ElementsMatch(t, []int{0, 3}, tour.Played[n-8].Seats)
 	for k := n - 2; k < n; k++ { // the second wins the final
 		tour.Played[k].Ranks = []int{1 + tour.Played[k].Seats[1], 1 + tour.Played[k].Seats[0]}
@@ -117,13 +106,6 @@ func TestFinalsTakeTheBestFour(t *testing.T) {
 		order = append(order, s.Number)
 	}
 	require.Equal(t, []int{1, 0, 2, 3, 4}, order)
-}
-
-func stages(played []match.Played) (out []string) {
-	for _, g := range played {
-		out = append(out, g.Stage)
-	}
-	return out
 }
 
 // No game of a ladder waits for another one, so that a few agents keep many workers busy.
