@@ -18,9 +18,8 @@ import (
 // The key of the workers does what a worker needs, results of any size included, and nothing else: it makes no stream,
 // deletes none, and changes no run.
 func TestTheKeyOfWorkersIsBounded(t *testing.T) {
-	site := newSite(t)
+	site, s := begin(t, DefaultLimits, Options{})
 	nc := asWorker(t, site)
-	s := serve(t, site, squares("run", DefaultLimits), Options{})
 	refused := make(chan error, 1)
 	nc.SetErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { refused <- err })
 	queue := queueName("run", s.run.Epoch, "tasks")
@@ -39,22 +38,19 @@ func TestTheKeyOfWorkersIsBounded(t *testing.T) {
 		require.NoError(t, err, "the server refuses it, later")
 		require.ErrorContains(t, <-refused, `Subscription to "`+from)
 	}
-	all, err := getAll(t.Context(), s.kv)
-	require.NoError(t, err)
+	all := must(getAll(t.Context(), s.kv))
 	require.Len(t, all, 1)
 	require.Equal(t, Running, all[0].State)
-	require.NoError(t, s.Close(true))
+	finish(t, s)
 }
 
 // With that key a worker joins, reads objects, plays, sends results that are too large for a message as objects, which are
 // removed when they were taken, and leaves, and the status can be asked for.
 func TestTheKeyOfWorkersSuffices(t *testing.T) {
-	site := newSite(t)
+	site, s := begin(t, DefaultLimits, Options{})
 	nc := asWorker(t, site)
-	s := serve(t, site, squares("run", DefaultLimits), Options{})
 	data := bytes.Repeat([]byte("1234567890"), LargeResult/5)
-	name, err := s.Objects.Put(t.Context(), data)
-	require.NoError(t, err)
+	name := must(s.Objects.Put(t.Context(), data))
 	done := make(chan struct{})
 	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Spec: name, Done: func() { close(done) },
 		Take: func(r *Result) error {
@@ -69,15 +65,8 @@ func TestTheKeyOfWorkersSuffices(t *testing.T) {
 			Kinds: map[string]Kind{"squares": func(_ context.Context, _ *Run, get Get) (NewPlayer, error) {
 				return func() (Player, error) {
 					return func(ctx context.Context, spec json.RawMessage) (*Result, error) {
-						var name string
-						if err := json.Unmarshal(spec, &name); err != nil {
-							return nil, err
-						}
-						data, err := get(ctx, name)
-						if err != nil {
-							return nil, err
-						}
-						return &Result{Data: data[1:]}, nil
+						data, err := get(ctx, strings.Trim(string(spec), `"`))
+						return &Result{Data: bytes.TrimPrefix(data, []byte("1"))}, err
 					}, nil
 				}, nil
 			}}})
@@ -94,8 +83,7 @@ func TestTheKeyOfWorkersSuffices(t *testing.T) {
 		_, err := s.Objects.Get(t.Context(), ObjectName(data[1:]))
 		return errors.Is(err, ErrNoObject)
 	}, long, time.Millisecond)
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 	require.NoError(t, nc.LastError())
 }
 
@@ -103,8 +91,7 @@ func TestTheKeyOfWorkersSuffices(t *testing.T) {
 func asWorker(t *testing.T, site *broker.Site) *nats.Conn {
 	t.Helper()
 	_, file, _ := strings.Cut(site.Join, "--creds ")
-	nc, err := (&broker.ClientFlags{Creds: file}).Connect(site.Address, "worker", quiet)
-	require.NoError(t, err)
+	nc := must((&broker.ClientFlags{Creds: file}).Connect(site.Address, "worker", quiet))
 	t.Cleanup(nc.Close)
 	return nc
 }

@@ -18,17 +18,14 @@ import (
 // A worker whose result no worker can have played is excluded and named, and leaves. Its jobs are done by others, and the
 // run ends as if it had never been there.
 func TestBadWorkersAreExcluded(t *testing.T) {
-	site := newSite(t)
 	var log logged
-	s := serve(t, site, squares("run", Limits{AckWait: 2 * time.Second, Deliveries: 1000}), // a worker that leaves may have one
+	site, s := begin(t, Limits{AckWait: 2 * time.Second, Deliveries: 1000}, // a worker that leaves may have a job
 		Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Folder: t.TempDir()})
 	got := newSums()
 	for n := range 6 {
 		require.NoError(t, s.Submit(t.Context(), got.job(n)))
 	}
-	err := <-work(t, site, "liar", func(context.Context, json.RawMessage) (*Result, error) {
-		return &Result{Data: []byte("-1")}, nil
-	})
+	err := <-work(t, site, "liar", always("-1"))
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, "excluded: its result of job ")
 	require.ErrorContains(t, err, "-1 is not the square of ")
@@ -39,19 +36,21 @@ func TestBadWorkersAreExcluded(t *testing.T) {
 	left := work(t, site, "honest", nil)
 	got.wait(t, 6)
 	require.Equal(t, map[string]int{"0": 0, "1": 1, "2": 4, "3": 9, "4": 16, "5": 25}, got.all)
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 	require.Contains(t, log.String(), `msg="a worker was excluded" worker=liar reason="excluded: its result of job`)
+}
+
+// always is a player that sends the same.
+func always(data string) Player {
+	return func(context.Context, json.RawMessage) (*Result, error) { return &Result{Data: []byte(data)}, nil }
 }
 
 // One that goes on sending results counts for nothing, even if they are right, and others do its jobs.
 func TestExcludedResultsAreDropped(t *testing.T) {
-	site := newSite(t)
-	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}), Options{Folder: t.TempDir()})
+	site, s := begin(t, Limits{AckWait: time.Minute, Deliveries: 2}, Options{Folder: t.TempDir()})
 	got := newSums()
 	require.NoError(t, s.Submit(t.Context(), got.job(3)))
-	msg, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
-	require.NoError(t, err)
+	msg := must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 	answer := func(id int, data string) error { // the broker stores one message per id
 		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Data: []byte(data),
 			Header: (&resultMessage{Job: "3", Worker: "liar"}).header()}, jetstream.WithMsgID(fmt.Sprint(id)))
@@ -73,24 +72,20 @@ func TestExcludedResultsAreDropped(t *testing.T) {
 	require.NoError(t, s.Err())
 	require.Equal(t, 1, s.Workers()[0].Tasks, "of honest")
 	require.Equal(t, [2]int{0, flood}, [2]int{s.Workers()[1].Tasks, s.Workers()[1].Dropped})
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 }
 
 // A job whose results no worker gets right is given up, and the last worker is named.
 func TestJobThatNobodyGetsRight(t *testing.T) {
-	site := newSite(t)
-	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 2}), Options{Folder: t.TempDir()})
+	site, s := begin(t, Limits{AckWait: time.Minute, Deliveries: 2}, Options{Folder: t.TempDir()})
 	j := newSums().job(3)
 	require.NoError(t, s.Submit(t.Context(), j))
 	for _, name := range []string{"one", "two"} {
-		require.ErrorIs(t, <-work(t, site, name, func(context.Context, json.RawMessage) (*Result, error) {
-			return &Result{Data: []byte("10")}, nil
-		}), ErrRefused)
+		require.ErrorIs(t, <-work(t, site, name, always("10")), ErrRefused)
 	}
 	<-s.Failed()
 	require.ErrorContains(t, s.Err(), "job 3 was given to workers 2 times and has no result: worker two says: 10 is not")
-	require.NoError(t, s.Close(true))
+	finish(t, s)
 }
 
 // Whoever has the key can make a run list, log and keep a bounded amount, and cannot change what a terminal shows.
@@ -131,8 +126,7 @@ func TestTextsOfWorkersAreBounded(t *testing.T) {
 
 // What a worker says of itself is taken within bounds.
 func TestHellosAreBounded(t *testing.T) {
-	site := newSite(t)
-	s := serve(t, site, squares("run", DefaultLimits), Options{})
+	site, s := begin(t, DefaultLimits, Options{})
 	for _, h := range []WorkerRow{{Name: "odd", State: "\x1b[2J"}, {Name: "a b", State: Playing},
 		{Name: "big", State: Refused, Why: strings.Repeat("\x1b", 1<<16), Threads: 1 << 40}, {Name: "less", State: Left, Threads: -5}} {
 		require.NoError(t, site.Publish(subject("run", "hello"), JSON(h)))
@@ -145,5 +139,5 @@ func TestHellosAreBounded(t *testing.T) {
 	require.NotContains(t, rows[0].Why, "\x1b")
 	require.Zero(t, rows[1].Threads)
 	require.Contains(t, Progress(rows), "nobody plays: all 1 workers were refused, and 1 are gone; the run waits for others. big: ")
-	require.NoError(t, s.Close(true))
+	finish(t, s)
 }

@@ -40,14 +40,21 @@ func (l *logged) String() string {
 	return l.text.String()
 }
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // long is how long tests wait for an event that will come.
 const long = 2 * time.Minute
 
 func newSite(t *testing.T) *broker.Site {
 	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
-	site, err := f.Open(filepath.Join(t.TempDir(), "site"), "test", quiet)
-	require.NoError(t, err)
+	site := must(f.Open(filepath.Join(t.TempDir(), "site"), "test", quiet))
 	t.Cleanup(func() { require.NoError(t, site.Close(true)) })
 	return site
 }
@@ -77,10 +84,25 @@ func serve(t *testing.T, site *broker.Site, run Run, o Options) *Server {
 	if o.Log == nil {
 		o.Log = quiet
 	}
-	s, err := Serve(t.Context(), site, run, o)
-	require.NoError(t, err)
+	s := must(Serve(t.Context(), site, run, o))
 	require.NoError(t, s.Open(t.Context()))
 	return s
+}
+
+// begin serves squares on a site of its own.
+func begin(t *testing.T, limits Limits, o Options) (*broker.Site, *Server) {
+	t.Helper()
+	site := newSite(t)
+	return site, serve(t, site, squares("run", limits), o)
+}
+
+// finish ends a run, after which its workers leave.
+func finish(t *testing.T, s *Server, left ...<-chan error) {
+	t.Helper()
+	require.NoError(t, s.Close(true))
+	for _, l := range left {
+		require.NoError(t, <-l)
+	}
 }
 
 func work(t *testing.T, site *broker.Site, name string, play Player) <-chan error {
@@ -129,16 +151,14 @@ func (s *sums) wait(t *testing.T, jobs int) {
 
 // Every job is counted once, whatever is lost, damaged, late or repeated.
 func TestJobs(t *testing.T) {
-	site := newSite(t)
-	s := serve(t, site, squares("run", Limits{AckWait: 300 * time.Millisecond, Deliveries: 1000}), Options{})
+	site, s := begin(t, Limits{AckWait: 300 * time.Millisecond, Deliveries: 1000}, Options{})
 	got := newSums()
 	for n := range 6 {
 		require.NoError(t, s.Submit(t.Context(), got.job(n)))
 	}
 	var taken []jetstream.Msg
 	for len(taken) < 4 { // a worker that takes jobs and is lost, or destroys them
-		msg, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
-		require.NoError(t, err)
+		msg := must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 		taken = append(taken, msg)
 	}
 	require.NoError(t, taken[0].Term())
@@ -160,24 +180,21 @@ func TestJobs(t *testing.T) {
 	require.Equal(t, "lost", rows[1].Name)
 	require.Zero(t, rows[1].Games)
 	require.Equal(t, [3]int{6, 6, 15}, [3]int{rows[0].Tasks, rows[0].Games, rows[0].Moves})
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 }
 
 // Two processes never drive one run: the second one is refused while the first one lives. It takes over once the first
 // one is silent, and then the first one cannot go on.
 func TestOneServer(t *testing.T) {
 	site := newSite(t)
-	kv, err := openRuns(t.Context(), serve(t, site, squares("other", DefaultLimits), Options{}).js, true)
-	require.NoError(t, err)
+	kv := must(openRuns(t.Context(), serve(t, site, squares("other", DefaultLimits), Options{}).js, true))
 	now := time.Now()
 	still := clock{func() time.Time { return now }, time.After}
 	begin := func(token string, c clock) (*lease, error) {
 		l := &lease{kv: kv, clock: c, run: Run{ID: "run", State: Running, Holder: "process " + token, Token: token}}
 		return l, l.take(t.Context(), false)
 	}
-	first, err := begin("1", still)
-	require.NoError(t, err)
+	first := must(begin("1", still))
 	require.EqualValues(t, 1, first.run.Epoch)
 
 	// fast is a clock on which a second passes at each look, before which alive is called
@@ -191,11 +208,10 @@ func TestOneServer(t *testing.T) {
 			return c
 		}}
 	}
-	_, err = begin("2", fast(func() { require.NoError(t, first.write(t.Context(), nil)) }))
+	_, err := begin("2", fast(func() { require.NoError(t, first.write(t.Context(), nil)) }))
 	require.ErrorIs(t, err, ErrDriven)
 	require.ErrorContains(t, err, "process 1")
-	second, err := begin("2", fast(func() {}))
-	require.NoError(t, err)
+	second := must(begin("2", fast(func() {})))
 	require.EqualValues(t, 2, second.run.Epoch)
 
 	require.NoError(t, first.held(t.Context()), "its lease is fresh by its own clock")
@@ -212,9 +228,8 @@ func TestOneServer(t *testing.T) {
 
 // A worker that cannot play as the process of the run would is refused with the reason, and that process learns it.
 func TestRefusedWorkers(t *testing.T) {
-	site := newSite(t)
 	var log logged
-	s := serve(t, site, squares("run", DefaultLimits), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	site, s := begin(t, DefaultLimits, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
 	for says, change := range map[string]func(*Run){
 		fmt.Sprint("its process has format version 9, this worker ", Version): func(r *Run) { r.Version = 9 },
 		"its process has base 8, this worker 10":                              func(r *Run) { r.Facts = map[string]string{"base": "8"} },
@@ -242,8 +257,7 @@ func TestRefusedWorkers(t *testing.T) {
 	left := work(t, site, "good", nil)
 	got.wait(t, 1)
 	require.Contains(t, Progress(s.Workers()), "good 1")
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 	require.Contains(t, log.String(), "nobody plays: all 1 workers were refused; the run waits for others. other: ")
 }
 
@@ -282,8 +296,7 @@ func TestJobThatFails(t *testing.T) {
 	got.wait(t, 1)
 	require.ErrorContains(t, s.Check(t.Context()),
 		"job 4 was given to workers 3 times and has no result: worker fragile says: panic: out of order")
-	text, err := os.ReadFile(filepath.Join(folder, "failed-job-4.json"))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(folder, "failed-job-4.json")))
 	var kept struct {
 		Job     int
 		Reports []Trouble
@@ -291,25 +304,21 @@ func TestJobThatFails(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &kept))
 	require.Equal(t, 4, kept.Job)
 	require.Len(t, kept.Reports, 3)
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 }
 
 // A job that kills every worker before it can say anything ends the run too.
 func TestJobThatCrashes(t *testing.T) {
-	site := newSite(t)
-	s := serve(t, site, squares("run", Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}), Options{Folder: t.TempDir()})
+	site, s := begin(t, Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}, Options{Folder: t.TempDir()})
 	require.NoError(t, s.Submit(t.Context(), newSums().job(1)))
 	for range 3 { // workers that take the job and are never heard of again
-		_, err := s.queues.jobs.Next(jetstream.FetchMaxWait(long))
-		require.NoError(t, err)
+		must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 	}
 	left := work(t, site, "heir", nil)
 	<-s.Failed()
 	require.ErrorContains(t, s.Err(), "was given to workers 3 times and has no result: no worker said why: it may crash them")
 	require.FileExists(t, filepath.Join(s.options.Folder, "failed-job-1.json"))
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 }
 
 // The status names the run, its queues and its workers.
@@ -336,8 +345,7 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, 2, all[0].Iteration)
 	require.Equal(t, 2, all[0].Workers[0].Tasks)
 	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 +0 .* playing$`, Table(all[0].Workers))
-	require.NoError(t, s.Close(true))
-	require.NoError(t, <-left)
+	finish(t, s, left)
 	_, silent, err = Ask(t.Context(), site.Conn)
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"run": "numbers, done"}, silent)

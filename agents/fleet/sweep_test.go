@@ -23,42 +23,34 @@ func TestSweep(t *testing.T) {
 	mine.fail(errors.New("only this test renews it"))
 	mine.running.Wait()
 	leave := func(run string, once bool) {
-		_, err := kv.Put(ctx, runKey(run), JSON(Run{ID: run, State: Running, Once: once, Epoch: 3}))
-		require.NoError(t, err)
-		o, err := createObjects(ctx, js, run)
-		require.NoError(t, err)
-		_, err = o.Put(ctx, []byte("weights"))
-		require.NoError(t, err)
-		_, err = js.CreateStream(ctx, jetstream.StreamConfig{Name: queueName(run, 3, "tasks")})
-		require.NoError(t, err)
+		must(kv.Put(ctx, runKey(run), JSON(Run{ID: run, State: Running, Once: once, Epoch: 3})))
+		o := must(createObjects(ctx, js, run))
+		must(o.Put(ctx, []byte("weights")))
+		must(js.CreateStream(ctx, jetstream.StreamConfig{Name: queueName(run, 3, "tasks")}))
 	}
 	leave("old", false)
 	leave("old-2", true)
 	leave("leased", false)
 	other := serve(t, site, squares("alive", DefaultLimits), Options{})
-	before, err := get(ctx, kv, "alive")
-	require.NoError(t, err)
-	entry := func(run string) *Run {
-		e, err := get(ctx, kv, run)
-		require.NoError(t, err)
-		return e
-	}
+	before := must(get(ctx, kv, "alive"))
+	entry := func(run string) *Run { return must(get(ctx, kv, run)) }
 	for entry("mine").written.Sub(before.written) < 2*time.Millisecond { // by the clock of the broker: what follows is newer
 		require.NoError(t, mine.lease.write(ctx, nil))
 	}
-	_, err = kv.Put(ctx, runKey("leased"), JSON(entry("leased")))
-	require.NoError(t, err)
+	must(kv.Put(ctx, runKey("leased"), JSON(entry("leased"))))
 	leave("new", false)
 	keep := func() time.Duration { // separates the two
 		require.NoError(t, mine.lease.write(ctx, nil))
 		return entry("mine").written.Sub(entry("leased").written) + time.Millisecond
 	}
 	swept := func(keep time.Duration) []string {
-		removed, err := sweep(ctx, site.Conn, js, kv, "mine", keep)
-		require.NoError(t, err)
+		removed := must(sweep(ctx, site.Conn, js, kv, "mine", keep))
 		slices.Sort(removed)
 		return removed
 	}
+	_, silent, err := Ask(ctx, site.Conn)
+	require.NoError(t, err)
+	require.Contains(t, silent["old"], "does not answer")
 	require.Empty(t, swept(time.Hour))
 	require.Equal(t, []string{"old", "old-2"}, swept(keep()))
 	require.Empty(t, swept(keep()))
@@ -80,31 +72,26 @@ func TestSweep(t *testing.T) {
 	for _, s := range []*Server{again, other, mine} {
 		require.NoError(t, s.Close(true))
 	}
+	finish(t, serve(t, site, squares("last", DefaultLimits), Options{Keep: time.Nanosecond}))
+	require.Empty(t, entry("new").State, "whoever starts sweeps")
 }
 
 // Objects are bytes that match their names.
 func TestObjects(t *testing.T) {
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
-	site, err := f.Open(dir, "test", quiet)
-	require.NoError(t, err)
+	site := must(f.Open(dir, "test", quiet))
 	require.True(t, site.Embedded())
 	require.Equal(t, "train join "+site.ConnectedUrl()+" --creds "+filepath.Join(dir, "worker.nk"), site.Join)
-	js, err := jetstream.New(site.Conn)
-	require.NoError(t, err)
-	o, err := createObjects(t.Context(), js, "run")
-	require.NoError(t, err)
+	o := must(createObjects(t.Context(), must(jetstream.New(site.Conn)), "run"))
 	data := make([]byte, 3<<20)
-	name, err := o.Put(t.Context(), data)
-	require.NoError(t, err)
+	name := must(o.Put(t.Context(), data))
 	require.Equal(t, ObjectName(data), name)
-	got, err := o.Get(t.Context(), name)
-	require.NoError(t, err)
+	got := must(o.Get(t.Context(), name))
 	require.Equal(t, data, got)
 	other := fmt.Sprintf("%064d", 0)
-	_, err = o.store.PutBytes(t.Context(), other, data)
-	require.NoError(t, err)
-	_, err = o.Get(t.Context(), other)
+	must(o.store.PutBytes(t.Context(), other, data))
+	_, err := o.Get(t.Context(), other)
 	require.ErrorContains(t, err, "do not match its name")
 	require.NoError(t, o.Remove(t.Context(), name))
 	require.NoError(t, o.Remove(t.Context(), name))

@@ -3,6 +3,7 @@ package matches
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -11,8 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
@@ -26,24 +25,28 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // long is how long tests wait for an event that will come.
 const long = 2 * time.Minute
 
 // newMatch is a match between two agents, and its records as JSON.
 func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *strings.Builder) {
 	t.Helper()
-	g, err := games.Lookup(game)
-	require.NoError(t, err)
+	g := must(games.Lookup(game))
 	lines := new(strings.Builder)
 	m := &match.Match{Rules: g, Units: units, Seed: 7, Record: func(r *record.Record) error {
 		return json.NewEncoder(lines).Encode(r)
 	}}
 	for _, text := range []string{a, b} {
-		agent, err := bots.Parse(g, bots.Own(text))
-		require.NoError(t, err)
-		f, err := agent.Factory()
-		require.NoError(t, err)
-		m.Players = append(m.Players, match.Player{Name: agent.Recorded(), Spec: text, New: f})
+		agent := must(bots.Parse(g, bots.Own(text)))
+		m.Players = append(m.Players, match.Player{Name: agent.Recorded(), Spec: text, New: must(agent.Factory())})
 	}
 	return m, lines
 }
@@ -53,8 +56,7 @@ func start(t *testing.T, m *match.Match, limits fleet.Limits) *session {
 	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
-	site, err := f.Open(dir, "test", quiet)
-	require.NoError(t, err)
+	site := must(f.Open(dir, "test", quiet))
 	s, err := serve(t.Context(), site, m, []string{m.Players[0].Spec, m.Players[1].Spec},
 		fleet.Options{Folder: dir, Log: quiet}, limits)
 	require.NoError(t, err)
@@ -70,120 +72,49 @@ func (s *session) work(ctx context.Context, name string, kind fleet.Kind) <-chan
 	return left
 }
 
-// shippedWeights returns a file with the shipped weights of Block Battle.
-func shippedWeights(t *testing.T) string {
-	t.Helper()
-	weights := filepath.Join(t.TempDir(), "net.safetensors")
-	g, err := games.Lookup("blockbattle")
-	require.NoError(t, err)
-	e := bots.Of(g)
-	data, err := readShipped(e.Learned.Files.Open(e.Learned.File))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(weights, data, 0o600))
-	return weights
-}
-
-// Results and records are those of a match without workers, also from a book, byte for byte, whatever is lost, repeated or damaged.
+// Results and records are those of a match without workers, byte for byte: from a book with weights of the user's, of one
+// seat, and of more than two, even if a worker sends something else.
 func TestSameMatch(t *testing.T) {
-	a := "learned:ply=1,weights=" + shippedWeights(t)
-	alone, want := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
-	fresh := alone.Rules.New(2)
-	fresh.Reset(5)
-	position, err := env.Encode(nil, fresh)
-	require.NoError(t, err)
-	alone.Book = match.Book{position}
-	local, err := alone.Play(t.Context())
-	require.NoError(t, err)
-
-	together, got := newMatch(t, "blockbattle", a, "hand:ply=1", 12)
-	together.Book = alone.Book
-	m := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100})
-	ctx := t.Context()
-	js, err := jetstream.New(m.Site.Conn)
-	require.NoError(t, err)
-	queue, err := js.Consumer(ctx, "blockyard-"+m.Run()+"-1-tasks", "workers")
-	require.NoError(t, err)
-	ended := make(chan *match.Report, 1)
-	go func() {
-		r, err := together.Play(ctx)
-		if err != nil {
-			t.Error(err)
-		}
-		ended <- r
-	}()
-	answer := func(id, data string) {
-		h := nats.Header{"Blockyard-Result": {`{"job":"` + id + `","worker":"lost"}`}}
-		_, err := js.PublishMsg(ctx, &nats.Msg{Subject: "blockyard." + m.Run() + ".1.results", Header: h, Data: []byte(data)})
-		require.NoError(t, err)
+	weights := filepath.Join(t.TempDir(), "net.safetensors")
+	shipped := bots.Of(must(games.Lookup("blockbattle"))).Learned
+	require.NoError(t, os.WriteFile(weights, must(io.ReadAll(must(shipped.Files.Open(shipped.File)))), 0o600))
+	liar := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
+		return func() (fleet.Player, error) {
+			return func(context.Context, json.RawMessage) (*fleet.Result, error) {
+				return &fleet.Result{Data: []byte("[]")}, nil
+			}, nil
+		}, nil
 	}
-	for n := range 3 { // a worker that takes units, and is lost or answers with damaged results
-		msg, err := queue.Next(jetstream.FetchMaxWait(long))
-		require.NoError(t, err)
-		var job struct {
-			ID   string
-			Spec match.Unit
-		}
-		require.NoError(t, json.Unmarshal(msg.Data(), &job))
-		records, err := together.PlayUnit(ctx, job.Spec)
-		require.NoError(t, err)
-		records[0].Results[0] = 1 - records[0].Results[0]
-		switch n {
-		case 1:
-			answer(job.ID, string(fleet.JSON(records)))
-		case 2:
-			answer(job.ID, string(fleet.JSON(records[:1])))
-			require.NoError(t, msg.Ack())
-		}
-	}
-	answer("0", "hello")
-	first, second := m.work(ctx, "first", Open), m.work(ctx, "second", Open)
-	remote := <-ended
-	require.Equal(t, local, remote)
-	require.Equal(t, want.String(), got.String())
-	answer("0", "late")
-	require.Eventually(t, func() bool { return len(m.Workers()) == 3 && m.Workers()[1].Dropped > 0 }, long, time.Millisecond)
-	rows := m.Workers()
-	require.Equal(t, "lost", rows[1].Name)
-	require.Zero(t, rows[1].Games)
-	require.Equal(t, 24, rows[0].Games+rows[2].Games, "every game counts once")
-	require.NoError(t, m.Close(true))
-	require.NoError(t, <-first)
-	require.NoError(t, <-second)
-}
+	for game, c := range map[string]struct {
+		player string
+		change func(*match.Match)
+	}{
+		"blockbattle": {"learned:ply=1,weights=" + weights, func(m *match.Match) {
+			m.Book = match.Book{must(env.Encode(nil, m.Rules.New(2)))}
+		}},
+		"wintetris": {"me=hand", func(m *match.Match) { m.Skip, m.Steps = 3, 40 }},
+		"blocking":  {"me=hand", func(m *match.Match) { m.Seats = 3 }},
+	} {
+		alone, want := newMatch(t, game, c.player, "random", 6)
+		c.change(alone)
+		local := must(alone.Play(t.Context()))
 
-func readShipped(f io.ReadCloser, err error) ([]byte, error) {
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
-}
-
-// Matches of one seat, and of more than two, have the same result too, and so have those with names of the user's.
-func TestOtherNumbersOfSeats(t *testing.T) {
-	for _, game := range []string{"wintetris", "blocking"} {
-		t.Run(game, func(t *testing.T) {
-			var texts, records []string
-			for _, remote := range []bool{false, true} {
-				m, lines := newMatch(t, game, "me=hand", "random", 2)
-				if game == "wintetris" {
-					m.Skip, m.Steps = 3, 40
-				} else {
-					m.Seats = 3
-				}
-				s := new(session) // of a match that no workers play
-				if remote {
-					s = start(t, m, fleet.DefaultLimits)
-					s.work(t.Context(), "only", Open)
-				}
-				r, err := m.Play(t.Context())
-				require.NoError(t, err)
-				texts, records = append(texts, r.String()), append(records, lines.String())
-				require.NoError(t, s.Close(true))
-			}
-			require.Equal(t, texts[0], texts[1])
-			require.Equal(t, records[0], records[1])
-		})
+		together, got := newMatch(t, game, c.player, "random", 6)
+		c.change(together)
+		s := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100})
+		remote := make(chan *match.Report, 1)
+		go func() { remote <- must(together.Play(t.Context())) }()
+		require.ErrorIs(t, <-s.work(t.Context(), "liar", liar), fleet.ErrRefused)
+		first, second := s.work(t.Context(), "first", Open), s.work(t.Context(), "second", Open)
+		require.Equal(t, local, <-remote, game)
+		require.Equal(t, want.String(), got.String(), game)
+		counted := 0
+		for _, w := range s.Workers() {
+			counted += w.Games
+		}
+		require.Equal(t, strings.Count(want.String(), "\n"), counted, "every game counts once")
+		require.NoError(t, s.Close(true))
+		require.NoError(t, errors.Join(<-first, <-second))
 	}
 }
 
@@ -224,8 +155,7 @@ func TestRefusedWorkers(t *testing.T) {
 
 // Agents whose play would depend on the machine are refused when the match starts.
 func TestRefusedAgents(t *testing.T) {
-	g, err := games.Lookup("blockbattle")
-	require.NoError(t, err)
+	g := must(games.Lookup("blockbattle"))
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
 		"exec:cat":              "a program of this machine",
@@ -249,52 +179,10 @@ func TestUnitThatFails(t *testing.T) {
 	_, err := m.Play(t.Context())
 	require.ErrorContains(t, err, "was given to workers 3 times and has no result: worker fragile says: panic: out of order")
 	require.Regexp(t, "^unit [01] ", err.Error())
-	kept, globErr := filepath.Glob(filepath.Join(filepath.Dir(s.key(t)), "failed-unit-[01].json"))
-	require.NoError(t, globErr)
-	require.NotEmpty(t, kept)
+	_, key, _ := strings.Cut(s.Site.Join, "--creds ")
+	require.NotEmpty(t, must(filepath.Glob(filepath.Join(filepath.Dir(key), "failed-unit-[01].json"))))
 	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
-}
-
-// key is the file with the key of the workers.
-func (s *session) key(t *testing.T) string {
-	_, key, ok := strings.Cut(s.Site.Join, "--creds ")
-	require.True(t, ok)
-	return key
-}
-
-// What a match leaves in an external broker whose process was killed goes when the next one starts, if it is old.
-func TestMatchThatWasKilled(t *testing.T) {
-	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
-	s := start(t, m, fleet.DefaultLimits)
-	ctx := t.Context()
-	own := filepath.Join(filepath.Dir(s.key(t)), "learner.nk")
-	killed, err := (&broker.ClientFlags{Creds: own}).Connect(s.Site.Address, "killed", quiet)
-	require.NoError(t, err)
-	again := *m
-	gone, err := serve(ctx, &broker.Site{Conn: killed}, &again, []string{m.Players[0].Spec, m.Players[1].Spec},
-		fleet.Options{Folder: t.TempDir(), Log: quiet}, fleet.DefaultLimits)
-	require.NoError(t, err)
-	killed.Close()
-	silent := func() map[string]string {
-		_, silent, err := fleet.Ask(ctx, s.Site.Conn)
-		require.NoError(t, err)
-		return silent
-	}
-	for !strings.Contains(silent()[gone.Run()], "does not answer") {
-	}
-	third := *m
-	next, err := serve(ctx, s.Site, &third, []string{m.Players[0].Spec},
-		fleet.Options{Folder: t.TempDir(), Log: quiet, Keep: time.Nanosecond}, fleet.DefaultLimits)
-	require.NoError(t, err)
-	require.NotContains(t, silent(), gone.Run())
-	js, err := jetstream.New(s.Site.Conn)
-	require.NoError(t, err)
-	for name := range js.StreamNames(ctx).Name() {
-		require.NotContains(t, name, gone.Run())
-	}
-	require.NoError(t, next.Server.Close(true))
-	require.NoError(t, s.Close(true))
 }
 
 // Records of a unit that do not replay, or are those of another one, are refused.
@@ -302,9 +190,8 @@ func TestRecordsAreReplayed(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
 	s := &session{match: m}
 	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {Player: 1}}}}
-	games, err := m.PlayUnit(t.Context(), u)
-	require.NoError(t, err)
-	_, err = s.check(u, fleet.JSON(games))
+	games := must(m.PlayUnit(t.Context(), u))
+	_, err := s.check(u, fleet.JSON(games))
 	require.NoError(t, err)
 	games[0].Scores[0]++
 	_, err = s.check(u, fleet.JSON(games))

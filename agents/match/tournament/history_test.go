@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,19 +25,17 @@ func played(t *testing.T) *League {
 	l := openLeague(t, t.TempDir())
 	names := []string{"bot", "bot v2", "<img src=x>", strings.Repeat("longname", 9), "d"}
 	for k, name := range names {
-		l.Entrants = append(l.Entrants, &Entrant{Name: name, Agent: name, Of: name, Language: "Python", Fingerprint: fmt.Sprint(k)})
+		l.Entrants = append(l.Entrants, &Entrant{Name: name, Agent: name, Of: name, Fingerprint: fmt.Sprint(k)})
 	}
 	l.Entrants[1].Of = "bot"
 	l.Entrants[2].Refused = "<script>alert(1)</script>" + strings.Repeat("longname", 30)
 	require.NoError(t, l.Journal.enter(l.Entrants))
 	l.next = func() []match.Played {
-		n := len(l.Played)
-		if n == 24 {
+		if len(l.Played) == 24 {
 			return nil
 		}
 		pairs := [][]int{{0, 1}, {0, 3}, {0, 4}, {1, 3}, {1, 4}, {3, 4}}
-		pair := pairs[n%len(pairs)]
-		return []match.Played{l.nextOf(l.Played, stageLeague, pair)}
+		return []match.Played{l.nextOf(l.Played, stageLeague, pairs[len(l.Played)%len(pairs)])}
 	}
 	require.NoError(t, l.Tournament.Play(t.Context()))
 	return l
@@ -49,18 +48,10 @@ func TestInfluences(t *testing.T) {
 	all := influences(r)
 	require.Len(t, all, 4)
 	afresh := func(out string) map[string]float64 { // relative to the mean of all but one
-		var in []int
-		var games []match.Played
-		for k, e := range l.Entrants {
-			if e.Name != out && e.Refused == "" {
-				in = append(in, k)
-			}
-		}
-		for _, g := range l.Played {
-			if l.Entrants[g.Seats[0]].Name != out && l.Entrants[g.Seats[1]].Name != out {
-				games = append(games, g)
-			}
-		}
+		in := which(l.Entrants, func(_ int, e *Entrant) bool { return e.Name != out && e.Refused == "" })
+		games := slices.DeleteFunc(slices.Clone(l.Played), func(g match.Played) bool {
+			return !slices.Contains(in, g.Seats[0]) || !slices.Contains(in, g.Seats[1])
+		})
 		report := l.table(in, l.Entrants, games)
 		report.Rate()
 		elo := map[string]float64{}
@@ -142,41 +133,39 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	l.Uploads, l.Stopped = true, false
 	require.NoError(t, l.WritePage(l.Dir))
 	uploads := &Uploads{League: l, Size: 1 << 20, Bots: 3, Hourly: 12}
-	b := webtest.Open(t, uploads.Handler()) // with a token that is wrong
+	enter := func(b *webtest.Tab, token string) {
+		b.Text(`(token.value = "` + token + `", document.querySelector("#enter button").click())`)
+	}
+	b := webtest.Open(t, uploads.Handler())
 	b.Visit("")
 	b.Await("!author.hidden")
-	b.Text(`(token.value = "wrong", document.querySelector("#enter button").click())`)
+	enter(b, "wrong")
 	b.Await("said.className === 'bad' && mine.hidden && !enter.hidden")
 
 	b = webtest.Open(t, uploads.Handler())
-	b.Visit("")
-	b.Await("!author.hidden")
-	for _, width := range []int64{390, 1280} {
-		b.Size(width, 500, 2, width > 400)
-		b.Shot(fmt.Sprintf("league-%d-token", width))
-		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), width)
-	}
-	b.Text(`(token.value = "` + token + `", document.querySelector("#enter button").click())`)
-	for _, width := range []int64{390, 1280} {
-		for _, dark := range []bool{false, true} {
-			b.Size(width, 844, 1, dark)
-			b.Visit("")
-			b.Await("!mine.hidden && bots.children.length === 2")
-			b.Text("document.querySelectorAll('details').forEach((d) => d.open = true)")
-			require.Equal(t, "2", b.Text("document.querySelectorAll('.curve circle').length"))
-			require.Equal(t, "4", b.Text("document.querySelectorAll('main > div .without tbody tr').length"))
-			require.Equal(t, "0", b.Text("document.querySelectorAll('img, main script, #bots pre b').length"))
-			for part, script := range map[string]string{"own": "document.querySelector('details:has(#own)').scrollIntoView()", "versions": "document.querySelector('.curve').scrollIntoView()"} {
-				b.Text(script)
-				b.Shot(fmt.Sprintf("league-%d-dark-%v-%s", width, dark, part))
-			}
-			require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), width)
-		}
-	}
+	fits(t, b, "league-token", "!author.hidden")
+	enter(b, token)
+	fits(t, b, "league", "!mine.hidden && bots.children.length === 2")
+	require.Equal(t, "2 4 0", b.Text(`[".curve circle", "main > div .without tbody tr", "img, main script, #bots pre b"].map((of) =>
+		document.querySelectorAll(of).length).join(" ")`))
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(t, l.Dir), ">live<", ">later<", 1)), 0o600))
 	b.Await("document.querySelector('.chip').textContent === 'later'")
 	require.Equal(t, "false", b.Text("mine.hidden"), "it has not loaded again")
 	b.Clean()
+}
+
+// fits visits a page on a phone, and in the dark on a desk, until it is ready, and requires that nothing is wider.
+func fits(t *testing.T, b *webtest.Tab, name, ready string) {
+	t.Helper()
+	for _, width := range []int64{390, 1280} {
+		b.Size(width, 844, 2, width > 400)
+		b.Visit("")
+		b.Await(ready)
+		t.Logf("at %d px, the page is there after %s ms", width, b.Text("performance.now()"))
+		b.Text("document.querySelectorAll('details').forEach((d) => d.open = true)")
+		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), width)
+		b.Shot(fmt.Sprintf("%s-%d", name, width))
+	}
 }
 
 func pageOf(t *testing.T, dir string) string {
@@ -193,8 +182,8 @@ func large() *Tournament {
 	const entrants, games = 200, 50_000
 	for k := range entrants {
 		name := fmt.Sprintf("entrant %d", k)
-		t.Entrants = append(t.Entrants, &Entrant{Name: name, Agent: name, Of: fmt.Sprintf("entrant %d", k-max(0, k%10-7)), Language: "Python",
-			Fingerprint: fmt.Sprint(k), From: place(name)})
+		t.Entrants = append(t.Entrants, &Entrant{Name: name, Of: fmt.Sprintf("entrant %d", k-max(0, k%10-7)), Language: "Python",
+			From: place(name)})
 	}
 	for n := range games {
 		a := rng.IntN(entrants)
@@ -221,16 +210,9 @@ func TestLargeLeague(t *testing.T) {
 	require.NoError(t, err)
 	require.Less(t, info.Size(), int64(1<<20))
 	b := webtest.Open(t, (&Uploads{League: l}).Handler())
-	for _, width := range []int64{390, 1280} {
-		b.Size(width, 844, 2, width > 400)
-		b.Visit("")
-		t.Logf("at %d px, the page is there after %s ms", width, b.Text("performance.now()"))
-		require.Equal(t, "200 2500 1000", b.Text(`["board tbody tr", "cross .cell", "games tbody tr"].map((of) =>
-			document.querySelectorAll("." + of).length).join(" ")`))
-		require.Equal(t, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"))
-		b.Text("document.querySelector('.cross').scrollIntoView()")
-		b.Shot(fmt.Sprintf("large-%d-cross", width))
-	}
+	fits(t, b, "large", "true")
+	require.Equal(t, "200 2500 1000", b.Text(`["board tbody tr", "cross .cell", "games tbody tr"].map((of) =>
+		document.querySelectorAll("." + of).length).join(" ")`))
 	b.Clean()
 	v, newest := l.shown.Load(), len(l.Played)
 	for l.Played[newest-1].Seats[0] != 0 {

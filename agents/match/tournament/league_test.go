@@ -101,6 +101,13 @@ func playTo(t *testing.T, l *League, games int) {
 	require.NoError(t, l.Tournament.Play(t.Context()))
 }
 
+// over is the Until of a league that has ended.
+func over() <-chan struct{} {
+	ended := make(chan struct{})
+	close(ended)
+	return ended
+}
+
 // here lists the names of those that play.
 func here(l *League) (names []string) {
 	for _, k := range l.playing() {
@@ -113,35 +120,30 @@ func here(l *League) (names []string) {
 // What comes instead of a file with another ending is a version too; what is no part of a bot changes nothing.
 func TestVersions(t *testing.T) {
 	type step struct {
-		files map[string]string // of the folder
+		files map[string]string // what changes in the folder; "" removes a file
 		here  []string
 	}
 	for name, c := range map[string]struct {
 		entrants int
 		steps    []step
 	}{
-		"one is back, one leaves": {4, []step{
+		"versions are back, one leaves": {4, []step{
 			{map[string]string{"a.py": "1"}, []string{"a"}},
-			{map[string]string{"a.py": "1", "a.c": "123"}, []string{"a", "a (2)"}},
-			{map[string]string{"a.py": "22", "a.c": "123"}, []string{"a (2)", "a v2"}},
-			{map[string]string{"a.py": "333", "a.c": "123"}, []string{"a (2)", "a v3"}},
-			{map[string]string{"a.py": "22", "a.c": "123"}, []string{"a (2)", "a v2"}},
-			{map[string]string{"a.c": "123"}, []string{"a (2)"}},
-		}},
-		"the first is back": {2, []step{
-			{map[string]string{"a.py": "1"}, []string{"a"}},
-			{map[string]string{"a.py": "22"}, []string{"a v2"}},
-			{map[string]string{"a.py": "1"}, []string{"a"}},
+			{map[string]string{"a.c": "123"}, []string{"a", "a (2)"}},
+			{map[string]string{"a.py": "22"}, []string{"a (2)", "a v2"}},
+			{map[string]string{"a.py": "333"}, []string{"a (2)", "a v3"}},
+			{map[string]string{"a.py": "22"}, []string{"a (2)", "a v2"}},
+			{map[string]string{"a.py": "1"}, []string{"a", "a (2)"}},
+			{map[string]string{"a.py": ""}, []string{"a (2)"}},
 		}},
 		"other endings": {3, []step{
 			{map[string]string{"a.py": "1"}, []string{"a"}},
-			{map[string]string{"a.zip": "2"}, []string{"a v2"}},
-			{map[string]string{"a.tar.gz": "3"}, []string{"a v3"}},
+			{map[string]string{"a.py": "", "a.zip": "2"}, []string{"a v2"}},
+			{map[string]string{"a.zip": "", "a.tar.gz": "3"}, []string{"a v3"}},
 		}},
 		"no part of a bot": {1, []step{
 			{map[string]string{"a/bot.py": "1"}, []string{"a"}},
-			{map[string]string{"a/bot.py": "1", "a/__pycache__/bot.pyc": "2"}, []string{"a"}},
-			{map[string]string{"a/bot.py": "1", "a/__pycache__/bot.pyc": "2", "__pycache__/a.pyc": "3"}, []string{"a"}},
+			{map[string]string{"a/__pycache__/bot.pyc": "2", "__pycache__/a.pyc": "3"}, []string{"a"}},
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,19 +154,12 @@ func TestVersions(t *testing.T) {
 				}
 				return nil
 			})
-			was := map[string]string{}
 			for _, s := range c.steps {
 				for name, text := range s.files {
-					if was[name] != text {
-						write(t, l, name, text)
+					if path := write(t, l, name, text); text == "" {
+						require.NoError(t, os.Remove(path))
 					}
 				}
-				for name := range was {
-					if s.files[name] == "" {
-						require.NoError(t, os.Remove(filepath.Join(l.Dir, SubmissionsDir, name)))
-					}
-				}
-				was = s.files
 				look(t, l, 3)
 				require.Equal(t, s.here, here(l))
 				for _, k := range l.playing() {
@@ -191,9 +186,7 @@ func TestWhoIsBeingCopied(t *testing.T) {
 	write(t, l, "a.c", "1")
 	look(t, l, 1)
 	require.Empty(t, here(l), "seen once")
-	ended := make(chan struct{})
-	close(ended)
-	l.Until = ended
+	l.Until = over()
 	require.Nil(t, l.comes(t.Context()), "it does not wait any more")
 	write(t, l, "a.c", "123")
 	look(t, l, 1)
@@ -411,9 +404,7 @@ func TestStoppedWhileItWaits(t *testing.T) {
 	require.Contains(t, page, ">stopped<")
 
 	l = openLeague(t, t.TempDir())
-	ended := make(chan struct{})
-	close(ended)
-	l.Until = ended
+	l.Until = over()
 	require.NoError(t, l.Play(t.Context()))
 	require.False(t, l.Report().Over, "it can go on")
 }

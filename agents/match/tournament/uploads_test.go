@@ -2,12 +2,12 @@ package tournament
 
 import (
 	"archive/zip"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
-	"blockyard/datasets/program/web"
 )
 
 // A port is a league whose page takes uploads.
@@ -26,6 +25,7 @@ type port struct {
 	*testing.T
 	*Uploads
 	address string
+	origin  string            // of the requests, if set
 	tokens  map[string]string // of the authors
 	mu      sync.Mutex
 	told    []string // the organiser
@@ -47,29 +47,23 @@ func openPort(t *testing.T, authors ...string) *port {
 		p.tokens[name] = token
 	}
 	p.Uploads = &Uploads{League: l, Size: 1 << 10, Bots: 2, Hourly: 12, Time: time.Minute}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	p.address = "http://" + listener.Addr().String()
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(ctx, listener, p.Handler(), web.Limits{}) }()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-served)
-	})
+	server := httptest.NewServer(p.Handler())
+	t.Cleanup(server.Close)
+	p.address = server.URL
 	return p
 }
 
-// ask sends a request of an author, and returns the status and the text of the answer.
-func (p *port) ask(author, method, path string, body io.Reader, headers ...string) (int, string) {
+// ask sends a request of an author, such as "GET /me", and returns the status and the text of the answer.
+func (p *port) ask(author, request string, body io.Reader) (int, string) {
 	p.Helper()
+	method, path, _ := strings.Cut(request, " ")
 	q, err := http.NewRequest(method, p.address+path, body)
 	require.NoError(p, err)
 	if author != "" {
 		q.Header.Set("Authorization", "Bearer "+p.tokens[author])
 	}
-	for k := 0; k < len(headers); k += 2 {
-		q.Header.Set(headers[k], headers[k+1])
+	if p.origin != "" {
+		q.Header.Set("Origin", p.origin)
 	}
 	r, err := http.DefaultClient.Do(q)
 	require.NoError(p, err)
@@ -80,17 +74,11 @@ func (p *port) ask(author, method, path string, body io.Reader, headers ...strin
 }
 
 // want is ask for an answer with a status.
-func (p *port) want(status int, author, method, path string, body io.Reader, headers ...string) string {
+func (p *port) want(status int, author, request, body string) string {
 	p.Helper()
-	got, text := p.ask(author, method, path, body, headers...)
-	require.Equal(p, status, got, "%s of %q: %s", path, author, text)
+	got, text := p.ask(author, request, strings.NewReader(body))
+	require.Equal(p, status, got, "%s of %q: %s", request, author, text)
 	return text
-}
-
-func (p *port) put(author, file, text string) int {
-	p.Helper()
-	status, _ := p.ask(author, "PUT", "/bots/"+file, strings.NewReader(text))
-	return status
 }
 
 // files lists the submissions, with what is hidden.
@@ -106,7 +94,7 @@ func (p *port) files() (names []string) {
 
 func (p *port) bots(author string) (all []version) {
 	p.Helper()
-	text := p.want(200, author, "GET", "/me", nil)
+	text := p.want(200, author, "GET /me", "")
 	var me struct{ Bots []version }
 	require.NoError(p, json.Unmarshal([]byte(text), &me))
 	return me.Bots
@@ -123,8 +111,8 @@ func TestUploads(t *testing.T) {
 		}
 		return nil
 	})
-	require.Equal(t, 200, p.put("ann", "Bot.java", "class Bot {}"))
-	require.Equal(t, 200, p.put("ann", "bad.zip", "no archive"))
+	p.want(200, "ann", "PUT /bots/Bot.java", "class Bot {}")
+	p.want(200, "ann", "PUT /bots/bad.zip", "no archive")
 	require.Equal(t, []string{"ann-Bot.zip", "ann-bad.zip"}, p.files())
 	z, err := zip.OpenReader(filepath.Join(l.Dir, SubmissionsDir, "ann-Bot.zip"))
 	require.NoError(t, err)
@@ -138,12 +126,12 @@ func TestUploads(t *testing.T) {
 	require.Equal(t, []string{"ann-Bot", "plays"}, []string{all[1].Bot, all[1].State})
 	require.Empty(t, p.bots("bob"))
 
-	require.Equal(t, 200, p.put("ann", "Bot.tar.gz", "an archive"))
+	p.want(200, "ann", "PUT /bots/Bot.tar.gz", "an archive")
 	look(t, l, 2)
 	require.Equal(t, []string{"ann-Bot.tar.gz", "ann-bad.zip"}, p.files())
 	require.Equal(t, []string{"ann-Bot v2"}, here(l))
-	p.want(404, "bob", "DELETE", "/bots/ann-Bot", nil)
-	p.want(200, "ann", "DELETE", "/bots/ann-Bot", nil)
+	p.want(404, "bob", "DELETE /bots/ann-Bot", "")
+	p.want(200, "ann", "DELETE /bots/ann-Bot", "")
 	look(t, l, 1)
 	require.Empty(t, here(l))
 	require.Equal(t, "is not there any more", p.bots("ann")[0].State)
@@ -155,24 +143,23 @@ func TestUploadsAreRefused(t *testing.T) {
 	p := openPort(t, "ann", "bob", "cat", "dan")
 	for _, name := range []string{"..%2Fx.zip", "a%2Fb.zip", "..%5Cx.zip", ".zip", "%2E%2E", "x.zip%00.py", "%3Cimg%20src=x%3E.zip", "a%0Ab.zip",
 		"x.exe", "README.md", "x", strings.Repeat("x", 64) + ".zip", "%C3%A4.zip", "a:b.zip", "~.zip"} {
-		text := p.want(400, "ann", "PUT", "/bots/"+name, strings.NewReader("text"))
+		text := p.want(400, "ann", "PUT /bots/"+name, "text")
 		require.Contains(t, text, "want an archive (such as bot.zip) or a source file", name)
 	}
 	p.tokens["none"], p.tokens["hash"] = "AAAAAAAAAAAAAAAAAAAAAAAAAA", ""
 	for _, who := range []string{"", "none", "hash"} {
-		for _, path := range []string{"PUT /bots/bot.zip", "DELETE /bots/ann-bot", "GET /me", "GET /logs/0001.log"} {
-			method, path, _ := strings.Cut(path, " ")
-			text := p.want(401, who, method, path, strings.NewReader("text"))
-			require.Contains(t, text, "no author has this token")
+		for _, request := range []string{"PUT /bots/bot.zip", "DELETE /bots/ann-bot", "GET /me", "GET /logs/0001.log"} {
+			require.Contains(t, p.want(401, who, request, "text"), "no author has this token")
 		}
 	}
-	for _, headers := range [][]string{{"Origin", "http://evil.example"}, {"Origin", "null"}} {
-		p.want(403, "ann", "PUT", "/bots/bot.zip", strings.NewReader("text"), headers...)
+	for _, p.origin = range []string{"http://evil.example", "null"} {
+		p.want(403, "ann", "PUT /bots/bot.zip", "text")
 	}
-	p.want(404, "ann", "POST", "/bots/bot.zip", strings.NewReader("text"))
-	require.Equal(t, 413, p.put("ann", "bot.zip", strings.Repeat("x", 1<<10+1)))
-	require.Equal(t, 413, p.put("ann", "bot.py", strings.Repeat("x", 1<<10+1)))
-	require.Equal(t, 400, p.put("ann", "bot.zip", ""))
+	p.origin = ""
+	p.want(404, "ann", "POST /bots/bot.zip", "text")
+	p.want(413, "ann", "PUT /bots/bot.zip", strings.Repeat("x", 1<<10+1))
+	p.want(413, "ann", "PUT /bots/bot.py", strings.Repeat("x", 1<<10+1))
+	p.want(400, "ann", "PUT /bots/bot.zip", "")
 	raw, err := net.Dial("tcp", strings.TrimPrefix(p.address, "http://"))
 	require.NoError(t, err)
 	fmt.Fprintf(raw, "PUT /bots/bot.zip HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\nhalf", p.tokens["ann"])
@@ -183,22 +170,22 @@ func TestUploadsAreRefused(t *testing.T) {
 	require.Empty(t, p.files())
 
 	for _, name := range []string{"one.zip", "two.zip", "two.py"} {
-		require.Equal(t, 200, p.put("bob", name, name))
+		p.want(200, "bob", "PUT /bots/"+name, name)
 	}
-	require.Equal(t, 403, p.put("bob", "three.zip", "text"), "a bot too many")
-	require.Equal(t, 200, p.put("cat", "three.zip", "text"), "of another author")
+	p.want(403, "bob", "PUT /bots/three.zip", "text") // a bot too many
+	p.want(200, "cat", "PUT /bots/three.zip", "text") // of another author
 	require.ElementsMatch(t, []string{"bob-one.zip", "bob-two.zip", "cat-three.zip"}, p.files())
 	for range 12 {
-		require.Equal(t, 200, p.put("dan", "bot.zip", "text"))
+		p.want(200, "dan", "PUT /bots/bot.zip", "text")
 	}
-	text := p.want(429, "dan", "PUT", "/bots/bot.zip", strings.NewReader("text"))
+	text := p.want(429, "dan", "PUT /bots/bot.zip", "text")
 	require.Contains(t, text, "12 uploads per hour: wait ")
 
 	require.NoError(t, RemoveAuthor(p.League.Dir, "bob"))
-	require.Equal(t, 401, p.put("bob", "one.zip", "text"), "at once")
+	p.want(401, "bob", "PUT /bots/one.zip", "text") // at once
 	subs := filepath.Join(p.League.Dir, SubmissionsDir)
 	require.NoError(t, os.Rename(subs, subs+".away"))
-	text = p.want(507, "cat", "PUT", "/bots/three.zip", strings.NewReader("text"))
+	text = p.want(507, "cat", "PUT /bots/three.zip", "text")
 	require.NotContains(t, text, p.League.Dir)
 	require.Contains(t, strings.Join(p.told, "\n"), subs, "the organiser is told")
 }
@@ -210,7 +197,7 @@ func TestSlowUploads(t *testing.T) {
 		out, in := io.Pipe()
 		status = make(chan int, 1)
 		go func() {
-			s, _ := p.ask("ann", "PUT", "/bots/slow.zip", out)
+			s, _ := p.ask("ann", "PUT /bots/slow.zip", out)
 			status <- s
 		}()
 		_, err := in.Write([]byte("half"))
@@ -223,8 +210,8 @@ func TestSlowUploads(t *testing.T) {
 		return in, status
 	}
 	in, status := begin()
-	require.Equal(t, 429, p.put("ann", "other.zip", "text"))
-	require.Equal(t, 200, p.put("bob", "bot.zip", "text"))
+	p.want(429, "ann", "PUT /bots/other.zip", "text")
+	p.want(200, "bob", "PUT /bots/bot.zip", "text")
 	require.NoError(t, in.Close())
 	require.Equal(t, 200, <-status)
 	p.Time = 50 * time.Millisecond
@@ -238,8 +225,8 @@ func TestSlowUploads(t *testing.T) {
 func TestLogsAreForTheirAuthors(t *testing.T) {
 	p := openPort(t, "ann", "bob", "cat")
 	l := p.League
-	require.Equal(t, 200, p.put("ann", "one.zip", "1"))
-	require.Equal(t, 200, p.put("bob", "two.zip", "2"))
+	p.want(200, "ann", "PUT /bots/one.zip", "1")
+	p.want(200, "bob", "PUT /bots/two.zip", "2")
 	look(t, l, 2)
 	playTo(t, l, 2)
 	require.NoError(t, os.MkdirAll(filepath.Join(l.Dir, LogsDir), 0o755))
@@ -251,23 +238,22 @@ func TestLogsAreForTheirAuthors(t *testing.T) {
 	record := "record {}\n"
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, LogFile(0)), []byte("note\n"+own["ann-one"]+own["bob-two"]+"secret\n"+record), 0o644))
 	for author, want := range map[string]string{"ann": own["ann-one"] + record, "bob": own["bob-two"] + record} {
-		text := p.want(200, author, "GET", "/logs/0001.log", nil)
-		require.Equal(t, want, text)
+		require.Equal(t, want, p.want(200, author, "GET /logs/0001.log", ""))
 	}
 	for path, want := range map[string]int{"0001.log": 403, "0003.log": 404, "0.log": 404, "x": 404, "-1.log": 404, "..%2Fauthors.json": 404} {
-		p.want(want, "cat", "GET", "/logs/"+path, nil)
+		p.want(want, "cat", "GET /logs/"+path, "")
 	}
-	_, page := p.ask("", "GET", "/", nil)
+	page := p.want(200, "", "GET /", "")
 	require.NotContains(t, page, `href="logs/`)
 	require.Contains(t, page, `id="author"`)
-	p.want(404, "ann", "GET", "/authors.json", nil)
+	p.want(404, "ann", "GET /authors.json", "")
 
 	require.NoError(t, os.Remove(filepath.Join(l.Dir, AuthorsFile)))
 	require.NoError(t, l.WritePage(l.Dir))
-	_, page = p.ask("", "GET", "/", nil)
+	page = p.want(200, "", "GET /", "")
 	require.Contains(t, page, `href="logs/`, "a league without authors has no secrets")
 	require.NotContains(t, page, `id="author"`)
-	p.want(200, "", "GET", "/logs/0001.log", nil)
+	p.want(200, "", "GET /logs/0001.log", "")
 }
 
 // TestAuthors: a token is kept as its hash, in a file for the owner alone, and a name is in use once.
