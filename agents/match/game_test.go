@@ -14,6 +14,14 @@ import (
 	"blockyard/env/blockbattle"
 )
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 func named(t testing.TB, text string) Player {
 	t.Helper()
 	return of(t, blockbattle.Game, text)
@@ -22,8 +30,7 @@ func named(t testing.TB, text string) Player {
 // of is a player of any game.
 func of(t testing.TB, rules *env.Game, text string) Player {
 	t.Helper()
-	f, err := bots.New(rules, bots.Own(text))
-	require.NoError(t, err)
+	f := must(bots.New(rules, bots.Own(text)))
 	return Player{Name: text, New: f}
 }
 
@@ -39,13 +46,10 @@ func duel(a, b env.Agent) Game {
 }
 
 func TestValuesAreKeptWhereASearchTells(t *testing.T) {
-	rec, err := Play(context.Background(), duel(search.NewFirst(), search.NewRandom(1)))
-	require.NoError(t, err)
+	rec := must(Play(context.Background(), duel(search.NewFirst(), search.NewRandom(1))))
 	require.Empty(t, rec.Values, "nobody told")
-	a, err := named(t, "terms6:ply=1").New(1)
-	require.NoError(t, err)
-	rec, err = Play(context.Background(), duel(a, search.NewRandom(1)))
-	require.NoError(t, err)
+	a := must(named(t, "terms6:ply=1").New(1))
+	rec = must(Play(context.Background(), duel(a, search.NewRandom(1))))
 	require.Equal(t, []string{"a", "b"}, rec.Agents)
 	require.Len(t, rec.Values, len(rec.Choices))
 	for i, v := range rec.Values {
@@ -80,8 +84,7 @@ func TestAgentsSeeHiddenCopiesOnly(t *testing.T) {
 		}
 		return nil
 	}
-	rec, err := Play(context.Background(), g)
-	require.NoError(t, err)
+	rec := must(Play(context.Background(), g))
 	require.Equal(t, len(rec.Choices), views)
 }
 

@@ -16,17 +16,14 @@ import (
 // TestProve: a record proves the points and ranks of its game, and no others. Where the rules decide nothing, the
 // contest may, if it has a reason.
 func TestProve(t *testing.T) {
-	f, err := bots.New(blocking.Game, bots.Foreign("random", nil))
-	require.NoError(t, err)
+	f := must(bots.New(blocking.Game, bots.Foreign("random", nil)))
 	played := func(enough func(env.State) bool) *record.Record {
 		g := Game{Rules: blocking.Game, Seed: 3, Enough: enough}
 		for k := range uint64(3) {
-			a, err := f(k)
-			require.NoError(t, err)
+			a := must(f(k))
 			g.Names, g.Agents = append(g.Names, "random"), append(g.Agents, a)
 		}
-		rec, err := Play(t.Context(), g)
-		require.NoError(t, err)
+		rec := must(Play(t.Context(), g))
 		return rec
 	}
 	never := func(int, int) bool { return false }

@@ -32,8 +32,7 @@ func TestSinglePlayerInPieces(t *testing.T) {
 
 func TestSinglePlayerStopsGames(t *testing.T) {
 	s := Match{Rules: wintetris.Game, Players: []Player{lazy()}, Units: 2, Steps: 3}
-	r, err := s.Play(context.Background())
-	require.NoError(t, err)
+	r := must(s.Play(context.Background()))
 	p := r.Players[0]
 	require.Equal(t, []int{2, 2, 6, 0}, []int{p.Games, p.Ends[Limit], p.Turns, p.Points.Total})
 }
@@ -125,12 +124,10 @@ func TestAgentsKeepNoRecord(t *testing.T) {
 			want = append(want, p)
 			return nil
 		}
-		_, err := m.Play(t.Context())
-		require.NoError(t, err)
+		must(m.Play(t.Context()))
 		for _, w := range want {
 			got := Played{Number: w.Number, Seed: w.Seed, Seats: w.Seats}
-			rec, err := (&Agents{m}).Play(t.Context(), &got)
-			require.NoError(t, err)
+			rec := must((&Agents{m}).Play(t.Context(), &got))
 			require.Nil(t, rec)
 			require.Equal(t, w, got)
 			require.Positive(t, got.Rounds)

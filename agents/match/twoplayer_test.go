@@ -25,8 +25,7 @@ func played(t testing.TB, m Match) (*Report, []*record.Record) {
 		kept = append(kept, rec)
 		return record.Check(m.Rules, rec)
 	}
-	res, err := m.Play(t.Context())
-	require.NoError(t, err)
+	res := must(m.Play(t.Context()))
 	require.Len(t, kept, res.Games)
 	return res, kept
 }
@@ -146,15 +145,13 @@ func TestEndOfContextKeepsTheUnitsPlayed(t *testing.T) {
 				cancel()
 			}
 		}
-		res, err := m.Play(ctx)
-		require.NoError(t, err)
+		res := must(m.Play(ctx))
 		require.GreaterOrEqual(t, res.Games, 20)
 		require.LessOrEqual(t, res.Units, early/c.agents)
 		require.True(t, res.Stopped)
 		res.Stopped = false
 		m.Players, m.Units, m.Progress = []Player{c.p, c.p}, res.Units, nil
-		whole, err := m.Play(t.Context())
-		require.NoError(t, err)
+		whole := must(m.Play(t.Context()))
 		require.Equal(t, whole, res)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/match"
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
@@ -39,52 +40,47 @@ func (w *watched) Foresee(t match.Truth) {
 }
 
 func (w *watched) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	before := rules.New(2)
-	before.CopyFrom(s)
+	before := copyOf(s)
 	a, err := w.Agent.Act(ctx, s, seat)
 	w.acts(before, seat, a)
 	return a, err
 }
 
-// twin is the value of s for seat after as many own actions as there are pieces, and then the best two: every sequence
-// of actions is played out.
-func twin(e search.Evaluator, s env.State, seat int, pieces []uint16) float32 {
+// twin is the value of s for seat after as many own actions as there are pieces, and then the best two, or, if it is the
+// last action, the best one: every sequence of actions is played out.
+func twin(e search.Evaluator, s env.State, seat int, pieces []uint16, last bool) float32 {
 	best := -2 * search.Win
 	for _, a := range s.Legal(seat, nil) {
-		best = max(best, twinAfter(e, s, seat, a, pieces))
+		best = max(best, twinAfter(e, s, seat, a, pieces, last))
 	}
 	return best
 }
 
-func twinAfter(e search.Evaluator, s env.State, seat int, a env.Action, pieces []uint16) float32 {
-	next := rules.New(2)
-	next.CopyFrom(s)
-	next.Force([]uint16{0})
-	if len(pieces) > 0 {
-		next.Force(pieces[:1])
-	}
+func twinAfter(e search.Evaluator, s env.State, seat int, a env.Action, pieces []uint16, last bool) float32 {
+	next := copyOf(s)
+	next.Force(append(slices.Clip(pieces), 0)[:1])
 	env.After(next, seat, a)
-	if next.Acting() == 0 {
+	switch {
+	case next.Acting() == 0:
 		return -search.Win
+	case last:
+		return evaluate(e, next, seat)
+	case len(pieces) == 0:
+		return twin(e, next, seat, nil, true)
 	}
-	return twinFrom(e, next, seat, pieces)
+	return twin(e, next, seat, pieces[1:], false)
 }
 
-func twinFrom(e search.Evaluator, s env.State, seat int, pieces []uint16) float32 {
-	if len(pieces) > 0 {
-		return twin(e, s, seat, pieces[1:])
-	}
-	best := -search.Win
-	for _, a := range s.Legal(seat, nil) {
-		last, out := rules.New(2), []float32{0}
-		last.CopyFrom(s)
-		last.Force([]uint16{0})
-		if env.After(last, seat, a); last.Acting() != 0 {
-			e.Evaluate([]env.State{last}, seat, out)
-			best = max(best, out[0])
-		}
-	}
-	return best
+func copyOf(s env.State) env.State {
+	c := rules.New(2)
+	c.CopyFrom(s)
+	return c
+}
+
+func evaluate(e search.Evaluator, s env.State, seat int) float32 {
+	out := []float32{0}
+	e.Evaluate([]env.State{s}, seat, out)
+	return out[0]
 }
 
 // With a beam that leaves out nothing, the clairvoyant plays an action that is best for a slow twin, which plays out
@@ -104,21 +100,18 @@ func TestAgainstTwin(t *testing.T) {
 			value := func(a env.Action) float32 {
 				piece := []uint16{told.Draws.Last(told.Step)}
 				if !reply {
-					return twinAfter(e, s, seat, a, piece)
+					return twinAfter(e, s, seat, a, piece, false)
 				}
-				next, m, draws := rules.New(2), told.Moves, match.Draws{Seed: told.Draws.Seed}
-				next.CopyFrom(s)
+				next, m, draws := copyOf(s), told.Moves, match.Draws{Seed: told.Draws.Seed}
 				m[seat] = a
 				if draws.Step(rules, next, m, told.Step); next.Acting() == 0 {
 					return search.Win * next.Result(seat)
 				}
 				fell += len(next.Draws(nil)) - 1
 				if width == 1 {
-					out := []float32{0}
-					e.Evaluate([]env.State{next}, seat, out)
-					return out[0]
+					return evaluate(e, next, seat)
 				}
-				return twin(e, next, seat, nil)
+				return twin(e, next, seat, nil, false)
 			}
 			best := -2 * search.Win
 			for _, b := range s.Legal(seat, nil) {
@@ -126,13 +119,10 @@ func TestAgainstTwin(t *testing.T) {
 			}
 			require.Equal(t, best, value(a), "step %d", told.Step)
 		}
-		hand, err := bots.New(rules, bots.Own("hand:ply=1"))
-		require.NoError(t, err)
-		opponent, err := hand(1)
-		require.NoError(t, err)
-		for seed := uint64(5); seen < 60 || seen < 400 && width == 1; seed++ {
-			_, err = match.Play(t.Context(), match.Game{Rules: rules, Seed: seed, Names: []string{"a", "b"},
-				Agents: []env.Agent{w, opponent}, Enough: func(env.State) bool { return seen >= 60 && width > 1 }})
+		opponent := search.NewGreedy(rules, blockbattlebot.NewHand())
+		for seed := uint64(5); seen < 45 || seen < 200 && width == 1; seed++ {
+			_, err := match.Play(t.Context(), match.Game{Rules: rules, Seed: seed, Names: []string{"a", "b"},
+				Agents: []env.Agent{w, opponent}, Enough: func(env.State) bool { return seen >= 45 && width > 1 }})
 			require.NoError(t, err)
 		}
 		require.True(t, !reply || fell > 0, "no garbage fell")

@@ -30,10 +30,8 @@ const answering = "import sys\nn, me = 0, ''\nfor line in sys.stdin:\n    words 
 // testGame is how test games of Block Battle are played, and against whom.
 func testGame(t *testing.T) (series.Lines, contest.Program) {
 	rules := bots.Of(blockbattle.Game).Host
-	settings, err := rules.Settings(nil)
-	require.NoError(t, err)
-	setup, err := rules.Open(blockbattle.Game, settings)
-	require.NoError(t, err)
+	settings := must(rules.Settings(nil))
+	setup := must(rules.Open(blockbattle.Game, settings))
 	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
 	return m, botOf(t, fmt.Sprintf(answering, "'drop'")).Program
 }
@@ -77,8 +75,7 @@ func TestDialects(t *testing.T) {
 	m.Player = func(number int) contest.Player { return all[number].Player() }
 	for _, seats := range [][]int{{0, 1}, {1, 2}, {2, 0}} {
 		g := match.Played{Seed: "1", Seats: seats}
-		_, err := m.Play(t.Context(), &g)
-		require.NoError(t, err)
+		must(m.Play(t.Context(), &g))
 		require.Positive(t, g.Tallies[0].Answers)
 		require.Equal(t, []int{0, 0}, []int{g.Tallies[0].Remarks, g.Tallies[1].Remarks}, "%v", g.Tallies)
 	}

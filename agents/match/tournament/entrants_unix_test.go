@@ -30,10 +30,8 @@ func TestHostileSubmissions(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "x\x1b[2J\ny"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x\x1b[2J\ny", "\x1b[31m.txt"), nil, 0o600))
 
-	list, err := Submissions(blockbattle.Game, dir)
-	require.NoError(t, err)
-	all, err := Enter(list)
-	require.NoError(t, err)
+	list := must(Submissions(blockbattle.Game, dir))
+	all := must(Enter(list))
 	refused := map[string]string{}
 	for _, e := range all {
 		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0, nil))
@@ -51,6 +49,6 @@ func TestHostileSubmissions(t *testing.T) {
 		require.NotContains(t, path, "link.py")
 		return err
 	}))
-	_, err = compile.Submission(t.Context(), filepath.Join(dir, "pipe.py"), filepath.Join(out, "pipe"), contest.Uploads{}, compile.Default)
+	_, err := compile.Submission(t.Context(), filepath.Join(dir, "pipe.py"), filepath.Join(out, "pipe"), contest.Uploads{}, compile.Default)
 	require.ErrorContains(t, err, "neither a file nor a folder")
 }

@@ -72,30 +72,24 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 	require.NotContains(t, tour.Report().String(), "does not count")
 	require.NoError(t, tour.Journal.Close())
 	journal, first := filepath.Join(dir, journalFile), filepath.Join(dir, RecordFile(0))
-	lines, err := os.ReadFile(journal)
-	require.NoError(t, err)
-	game, err := os.ReadFile(first)
-	require.NoError(t, err)
-	second, err := os.ReadFile(filepath.Join(dir, RecordFile(1)))
-	require.NoError(t, err)
+	lines := must(os.ReadFile(journal))
+	game := must(os.ReadFile(first))
+	second := must(os.ReadFile(filepath.Join(dir, RecordFile(1))))
 	note := func(change func(*match.Played)) func() {
 		return func() {
 			p := tour.Played[0]
 			p.Points, p.Ranks = slices.Clone(p.Points), slices.Clone(p.Ranks)
 			change(&p)
-			line, err := json.Marshal(p)
-			require.NoError(t, err)
+			line := must(json.Marshal(p))
 			_, rest, _ := strings.Cut(string(lines), "\n")
 			require.NoError(t, os.WriteFile(journal, []byte(string(line)+"\n"+rest), 0o600))
 		}
 	}
 	rewrite := func(change func(*record.Record)) func() {
 		return func() {
-			rec, err := readRecord(first)
-			require.NoError(t, err)
+			rec := must(readRecord(first))
 			change(rec)
-			w, err := record.Create(first)
-			require.NoError(t, err)
+			w := must(record.Create(first))
 			require.NoError(t, w.Write(rec))
 			require.NoError(t, w.Close())
 		}
@@ -107,11 +101,10 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 		"its record is of another": func() { require.NoError(t, os.WriteFile(first, second, 0o600)) },
 		`between ["b" "a"]`:        rewrite(func(r *record.Record) { slices.Reverse(r.Agents) }),
 		"differs from the record":  rewrite(func(r *record.Record) { slices.Reverse(r.Scores) }),
-		"of another game: ":        rewrite(func(r *record.Record) { r.Start, err = env.Encode(nil, blocking.New(2, 7)) }),
+		"of another game: ":        rewrite(func(r *record.Record) { r.Start = must(env.Encode(nil, blocking.New(2, 7))) }),
 		"it has no record":         func() { require.NoError(t, os.Remove(first)) },
 	} {
 		forge()
-		require.NoError(t, err)
 		again := open(t, dir, drawn{}, "a", "b", "c")
 		require.NoError(t, again.Play(t.Context()))
 		r := again.Report()

@@ -87,15 +87,13 @@ func TestFeeds(t *testing.T) {
 		Items          []struct{ ID, Title string }
 		Table          []standing `json:"_standings"`
 	}
-	text, err := os.ReadFile(filepath.Join(l.Dir, jsonFeed))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(l.Dir, jsonFeed)))
 	require.NoError(t, json.Unmarshal(text, &asJSON))
 	require.Equal(t, "https://jsonfeed.org/version/1.1", asJSON.Version)
 	require.Len(t, asJSON.Table, 4)
 	require.Equal(t, "Standings after 24 games", asJSON.Items[0].Title)
 	require.Len(t, asJSON.Items, 6)
-	text, err = os.ReadFile(filepath.Join(l.Dir, atomFeed))
-	require.NoError(t, err)
+	text = must(os.ReadFile(filepath.Join(l.Dir, atomFeed)))
 	require.NotContains(t, string(text), "<img")
 	var asXML struct {
 		XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
@@ -124,8 +122,7 @@ func TestFeeds(t *testing.T) {
 // bots, and names are text.
 func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	l := played(t)
-	token, err := AddAuthor(l.Dir, "ann")
-	require.NoError(t, err)
+	token := must(AddAuthor(l.Dir, "ann"))
 	l.known = []*Entrant{{Name: "ann-bot", From: SubmissionsDir + "/ann-bot.zip", Refused: "does not compile: " + strings.Repeat("longname", 40),
 		Output: "<b>error</b> " + strings.Repeat("x", 300)}, {Name: "ann-other", From: SubmissionsDir + "/ann-other.zip"}}
 	l.here = map[string]sight{SubmissionsDir + "/ann-bot.zip": {}, SubmissionsDir + "/ann-other.zip": {}}
@@ -170,8 +167,7 @@ func fits(t *testing.T, b *webtest.Tab, name, ready string) {
 
 func pageOf(t *testing.T, dir string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(dir, PageFile))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(dir, PageFile)))
 	return string(text)
 }
 
@@ -206,8 +202,7 @@ func TestLargeLeague(t *testing.T) {
 	l.Tournament = large()
 	l.Stopped = true
 	require.NoError(t, l.WritePage(l.Dir))
-	info, err := os.Stat(filepath.Join(l.Dir, PageFile))
-	require.NoError(t, err)
+	info := must(os.Stat(filepath.Join(l.Dir, PageFile)))
 	require.Less(t, info.Size(), int64(1<<20))
 	b := webtest.Open(t, (&Uploads{League: l}).Handler())
 	fits(t, b, "large", "true")

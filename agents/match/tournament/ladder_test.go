@@ -28,8 +28,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 		a.Steps = 30
 	}
 	for _, spec := range specs {
-		f, err := bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin=")))
-		require.NoError(t, err)
+		f := must(bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin="))))
 		a.Players = append(a.Players, match.Player{Name: spec, New: f})
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: spec, Fingerprint: spec})
 	}
@@ -41,8 +40,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 // climb plays a ladder in a folder to its end.
 func climb(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) *match.Report {
 	t.Helper()
-	tour, err := ladder(t, g, dir, rounds, specs...)
-	require.NoError(t, err)
+	tour := must(ladder(t, g, dir, rounds, specs...))
 	require.NoError(t, tour.Play(t.Context()))
 	require.NoError(t, tour.Journal.Close())
 	return tour.Report().Report
@@ -72,15 +70,13 @@ func TestLadder(t *testing.T) {
 
 // The games of two agents in a ladder are those of their match with the seed of the round.
 func TestLadderPlaysTheGamesOfAMatch(t *testing.T) {
-	tour, err := ladder(t, blocking.Game, t.TempDir(), 2, "random", "first")
-	require.NoError(t, err)
+	tour := must(ladder(t, blocking.Game, t.TempDir(), 2, "random", "first"))
 	require.NoError(t, tour.Play(t.Context()))
 	require.NoError(t, tour.Journal.Close())
 	m := tour.Runner.(*match.Agents).Match
 	for round := range 2 {
 		m.Units, m.Seed = 1, env.Derive(7, uint64(round))
-		r, err := m.Play(t.Context())
-		require.NoError(t, err)
+		r := must(m.Play(t.Context()))
 		want := match.NewReport(blocking.Game, "", []match.Standing{{Name: "random"}, {Name: "first", Number: 1}})
 		want.Add(tour.Played[2*round : 2*round+2])
 		require.Equal(t, want.Meetings[0], r.Meetings[0])
@@ -128,13 +124,11 @@ func TestLadderGoesOn(t *testing.T) {
 	specs := []string{"random", "first", "hand:ply=1"}
 	whole, dir := t.TempDir(), t.TempDir()
 	want := climb(t, blocking.Game, whole, 3, specs...)
-	text, err := os.ReadFile(filepath.Join(whole, journalFile))
-	require.NoError(t, err)
+	text := must(os.ReadFile(filepath.Join(whole, journalFile)))
 	path := filepath.Join(dir, journalFile)
 	for parts := 0; ; parts++ {
-		tour, err := ladder(t, blocking.Game, dir, 3, specs...)
-		require.NoError(t, err)
-		_, err = OpenJournal(dir)
+		tour := must(ladder(t, blocking.Game, dir, 3, specs...))
+		_, err := OpenJournal(dir)
 		require.ErrorContains(t, err, "another process plays in "+dir)
 		ctx, cancel := context.WithCancel(t.Context())
 		if parts >= 2 {
@@ -158,19 +152,17 @@ func TestLadderGoesOn(t *testing.T) {
 		}
 		require.ErrorIs(t, err, context.Canceled)
 		require.Contains(t, r.String(), "run the same command again to go on")
-		f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-		require.NoError(t, err)
+		f := must(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))
 		_, err = f.WriteString(`{"number":`) // as kill -9 leaves it
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
 	}
-	again, err := os.ReadFile(path)
-	require.NoError(t, err)
+	again := must(os.ReadFile(path))
 	require.Equal(t, string(text), string(again))
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 4, specs...).Games)
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 1, specs...).Games, "what was played counts")
 
-	_, err = ladder(t, blocking.Game, dir, 4, "first", "random", "hand:ply=1")
+	_, err := ladder(t, blocking.Game, dir, 4, "first", "random", "hand:ply=1")
 	require.ErrorContains(t, err, "is of other entrants")
 	old := filepath.Join(t.TempDir(), "old")
 	require.NoError(t, os.Mkdir(old, 0o700))

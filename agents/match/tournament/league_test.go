@@ -53,8 +53,7 @@ func opened(t *testing.T, dir string) *League {
 func look(t *testing.T, l *League, times int) {
 	t.Helper()
 	for range times {
-		agents, err := l.List()
-		require.NoError(t, err)
+		agents := must(l.List())
 		l.look(t.Context(), agents)
 		l.running.Wait()
 		require.NoError(t, l.admit())
@@ -165,8 +164,7 @@ func TestVersions(t *testing.T) {
 				for _, k := range l.playing() {
 					require.Equal(t, "port", l.Entrants[k].Dialect)
 				}
-				builds, err := os.ReadDir(filepath.Join(l.Dir, BuildDir))
-				require.NoError(t, err)
+				builds := must(os.ReadDir(filepath.Join(l.Dir, BuildDir)))
 				require.Len(t, builds, len(s.here), "of those that play")
 			}
 			require.Len(t, l.Entrants, c.entrants)
@@ -204,8 +202,7 @@ func TestWhoIsContained(t *testing.T) {
 	texts := []string{"random", "one=exec:cat"}
 	l.List = func() (list []*bots.Agent, err error) {
 		for _, text := range texts {
-			a, err := bots.Parse(blocking.Game, bots.Own(text))
-			require.NoError(t, err)
+			a := must(bots.Parse(blocking.Game, bots.Own(text)))
 			list = append(list, a)
 		}
 		return list, nil
@@ -460,12 +457,10 @@ func TestCandidateThatCannotBeKept(t *testing.T) {
 	_, err = try()
 	require.ErrorContains(t, err, "which is there: move that away and try again")
 	require.NoError(t, os.Remove(there))
-	got, err := try()
-	require.NoError(t, err)
+	got := must(try())
 	require.Equal(t, []any{"a", Kept, "submissions/a"}, []any{got.Candidate, got.Decision, got.Place})
 	require.FileExists(t, filepath.Join(there, "a.py"))
-	files, err := os.ReadDir(filepath.Join(l.Dir, SubmissionsDir))
-	require.NoError(t, err)
+	files := must(os.ReadDir(filepath.Join(l.Dir, SubmissionsDir)))
 	require.Len(t, files, 1, "no part is left behind")
 }
 

@@ -24,6 +24,14 @@ func (f fixed) Play(_ context.Context, g *match.Played) (*record.Record, error) 
 	return nil, f.during()
 }
 
+// must returns the result of a step that does not fail.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
 // between is a tournament of entrants a, b, ... without a journal.
 func between(c match.Runner, names ...string) *Tournament {
 	tour := &Tournament{Config: Config{Rules: blocking.Game, Format: RoundRobin, Seats: 2, Games: 2}, Runner: c}
@@ -37,9 +45,7 @@ func between(c match.Runner, names ...string) *Tournament {
 func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament {
 	t.Helper()
 	tour := between(c, names...)
-	var err error
-	tour.Journal, err = openJournal(dir, &tour.Config, "", tour.Entrants)
-	require.NoError(t, err)
+	tour.Journal = must(openJournal(dir, &tour.Config, "", tour.Entrants))
 	t.Cleanup(func() { _ = tour.Journal.Close() })
 	tour.Changed = func(t *Tournament) error { return t.WritePage(dir) }
 	return tour
@@ -143,9 +149,7 @@ func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
 	}
 	tour := between(fixed{forge}, "a", "b")
 	tour.Changed = func(*Tournament) error { return nil }
-	var err error
-	tour.Journal, err = OpenJournal(dir)
-	require.NoError(t, err)
+	tour.Journal = must(OpenJournal(dir))
 	t.Cleanup(func() { _ = tour.Journal.Close() })
 	require.NoError(t, forge(), "while it is tested")
 	require.False(t, tour.Journal.Tested())

@@ -27,8 +27,7 @@ func TestHandlerSharesNoSources(t *testing.T) {
 		"/build/a/bot.py": 404, "/tournament.json": 404, "/journal.jsonl": 404, "/logs/../build/a/bot.py": 404,
 		"/logs/%2e%2e/build/a/bot.py": 404, "/logs": 404, "/authors.json": 404, "/feed.json": 200, "/feed.atom": 200,
 	} {
-		r, err := http.Get(server.URL + url)
-		require.NoError(t, err)
+		r := must(http.Get(server.URL + url))
 		r.Body.Close()
 		require.Equal(t, want, r.StatusCode, url)
 		if url == "/" {
@@ -51,8 +50,7 @@ func TestHandlerTellsChanges(t *testing.T) {
 		ask, err := http.NewRequest(http.MethodGet, server.URL+"/"+map[string]string{jsonFeed: jsonFeed}[file], nil)
 		require.NoError(t, err)
 		again := func() int {
-			r, err := http.DefaultClient.Do(ask)
-			require.NoError(t, err)
+			r := must(http.DefaultClient.Do(ask))
 			r.Body.Close()
 			ask.Header.Set("If-Modified-Since", r.Header.Get("Last-Modified"))
 			ask.Header.Set("If-None-Match", r.Header.Get("ETag"))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/match"
+	"blockyard/datasets/program/web"
 )
 
 // A port is a league whose page takes uploads.
@@ -42,14 +42,15 @@ func openPort(t *testing.T, authors ...string) *port {
 		p.told = append(p.told, fmt.Sprintf(format, a...))
 	}
 	for _, name := range authors {
-		token, err := AddAuthor(l.Dir, name)
-		require.NoError(t, err)
+		token := must(AddAuthor(l.Dir, name))
 		p.tokens[name] = token
 	}
 	p.Uploads = &Uploads{League: l, Size: 1 << 10, Bots: 2, Hourly: 12, Time: time.Minute}
-	server := httptest.NewServer(p.Handler())
-	t.Cleanup(server.Close)
-	p.address = server.URL
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))
+	p.address = "http://" + listener.Addr().String()
+	server := web.NewServer(p.Handler(), web.Limits{})
+	go func() { _ = server.Serve(listener) }()
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
 	return p
 }
 
@@ -114,8 +115,7 @@ func TestUploads(t *testing.T) {
 	p.want(200, "ann", "PUT /bots/Bot.java", "class Bot {}")
 	p.want(200, "ann", "PUT /bots/bad.zip", "no archive")
 	require.Equal(t, []string{"ann-Bot.zip", "ann-bad.zip"}, p.files())
-	z, err := zip.OpenReader(filepath.Join(l.Dir, SubmissionsDir, "ann-Bot.zip"))
-	require.NoError(t, err)
+	z := must(zip.OpenReader(filepath.Join(l.Dir, SubmissionsDir, "ann-Bot.zip")))
 	require.Equal(t, "Bot.java", z.File[0].Name, "its name matters to its language")
 	require.NoError(t, z.Close())
 	look(t, l, 2)
@@ -160,12 +160,10 @@ func TestUploadsAreRefused(t *testing.T) {
 	p.want(413, "ann", "PUT /bots/bot.zip", strings.Repeat("x", 1<<10+1))
 	p.want(413, "ann", "PUT /bots/bot.py", strings.Repeat("x", 1<<10+1))
 	p.want(400, "ann", "PUT /bots/bot.zip", "")
-	raw, err := net.Dial("tcp", strings.TrimPrefix(p.address, "http://"))
-	require.NoError(t, err)
+	raw := must(net.Dial("tcp", strings.TrimPrefix(p.address, "http://")))
 	fmt.Fprintf(raw, "PUT /bots/bot.zip HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\nhalf", p.tokens["ann"])
 	require.NoError(t, raw.(*net.TCPConn).CloseWrite())
-	answer, err := io.ReadAll(raw)
-	require.NoError(t, err)
+	answer := must(io.ReadAll(raw))
 	require.Contains(t, string(answer), "has not arrived whole")
 	require.Empty(t, p.files())
 
@@ -200,8 +198,7 @@ func TestSlowUploads(t *testing.T) {
 			s, _ := p.ask("ann", "PUT /bots/slow.zip", out)
 			status <- s
 		}()
-		_, err := in.Write([]byte("half"))
-		require.NoError(t, err)
+		must(in.Write([]byte("half")))
 		require.Eventually(t, func() bool {
 			p.Uploads.mu.Lock()
 			defer p.Uploads.mu.Unlock()
@@ -259,21 +256,17 @@ func TestLogsAreForTheirAuthors(t *testing.T) {
 // TestAuthors: a token is kept as its hash, in a file for the owner alone, and a name is in use once.
 func TestAuthors(t *testing.T) {
 	dir := t.TempDir()
-	token, err := AddAuthor(dir, "ann")
-	require.NoError(t, err)
+	token := must(AddAuthor(dir, "ann"))
 	require.GreaterOrEqual(t, len(token), 26, "128 bits in base 32")
 	path := filepath.Join(dir, AuthorsFile)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := must(os.ReadFile(path))
 	require.NotContains(t, string(text), token)
-	info, err := os.Stat(path)
-	require.NoError(t, err)
+	info := must(os.Stat(path))
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	all, err := readAuthors(dir)
-	require.NoError(t, err)
+	all := must(readAuthors(dir))
 	require.Equal(t, "ann", all.named(token))
 	require.Empty(t, all.named(all["ann"]), "the hash is no token")
-	_, err = AddAuthor(dir, "ann")
+	_, err := AddAuthor(dir, "ann")
 	require.ErrorContains(t, err, "ann is an author: remove it first for a new token")
 	for _, name := range []string{"", "a-b", "Ann", "../x", strings.Repeat("a", 33), "<b>"} {
 		_, err = AddAuthor(dir, name)
@@ -281,8 +274,7 @@ func TestAuthors(t *testing.T) {
 	}
 	require.ErrorContains(t, RemoveAuthor(dir, "bob"), `author "bob" is none of `+dir+": ann")
 	require.NoError(t, RemoveAuthor(dir, "ann"))
-	all, err = readAuthors(dir)
-	require.NoError(t, err)
+	all = must(readAuthors(dir))
 	require.Empty(t, all)
 	_, err = AddAuthor(filepath.Join(dir, "none"), "ann")
 	require.ErrorContains(t, err, "want the folder of a league")
