@@ -18,13 +18,10 @@ import (
 // A worker whose result no worker can have played is excluded and named, and leaves. Its jobs are done by others, and the
 // run ends as if it had never been there.
 func TestBadWorkersAreExcluded(t *testing.T) {
-	var log logged
-	site, s := begin(t, Limits{AckWait: 2 * time.Second, Deliveries: 1000}, // a worker that leaves may have a job
-		Options{Log: slog.New(slog.NewTextHandler(&log, nil)), Folder: t.TempDir()})
-	got := newSums()
-	for n := range 6 {
-		require.NoError(t, s.Submit(t.Context(), got.job(n)))
-	}
+	log, text := logTo(t) // a worker that leaves may have a job
+	site, s := begin(t, Limits{AckWait: 2 * time.Second, Deliveries: 1000}, Options{Log: log, Folder: t.TempDir()})
+	got := make(done, 6)
+	require.NoError(t, s.Submit(t.Context(), got.jobs(0, 1, 2, 3, 4, 5)...))
 	err := <-work(t, site, "liar", always("-1"))
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorContains(t, err, "excluded: its result of job ")
@@ -34,10 +31,9 @@ func TestBadWorkersAreExcluded(t *testing.T) {
 	require.NoError(t, s.Err())
 
 	left := work(t, site, "honest", nil)
-	got.wait(t, 6)
-	require.Equal(t, map[string]int{"0": 0, "1": 1, "2": 4, "3": 9, "4": 16, "5": 25}, got.all)
+	require.Equal(t, []string{"0", "1", "2", "3", "4", "5"}, got.wait(6))
 	finish(t, s, left)
-	require.Contains(t, log.String(), `msg="a worker was excluded" worker=liar reason="excluded: its result of job`)
+	require.Contains(t, text(), `msg="a worker was excluded" worker=liar reason="excluded: its result of job`)
 }
 
 // always is a player that sends the same.
@@ -48,8 +44,8 @@ func always(data string) Player {
 // One that goes on sending results counts for nothing, even if they are right, and others do its jobs.
 func TestExcludedResultsAreDropped(t *testing.T) {
 	site, s := begin(t, Limits{AckWait: time.Minute, Deliveries: 2}, Options{Folder: t.TempDir()})
-	got := newSums()
-	require.NoError(t, s.Submit(t.Context(), got.job(3)))
+	got := make(done, 1)
+	require.NoError(t, s.Submit(t.Context(), got.jobs(3)...))
 	msg := must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 	answer := func(id int, data string) error { // the broker stores one message per id
 		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Data: []byte(data),
@@ -68,7 +64,7 @@ func TestExcludedResultsAreDropped(t *testing.T) {
 	s.roster.hello(WorkerRow{Name: "liar", State: Playing, Threads: 9})
 	require.Equal(t, Refused, s.Workers()[0].State)
 	left := work(t, site, "honest", nil)
-	got.wait(t, 1)
+	got.wait(1)
 	require.NoError(t, s.Err())
 	require.Equal(t, 1, s.Workers()[0].Tasks, "of honest")
 	require.Equal(t, [2]int{0, flood}, [2]int{s.Workers()[1].Tasks, s.Workers()[1].Dropped})
@@ -78,8 +74,7 @@ func TestExcludedResultsAreDropped(t *testing.T) {
 // A job whose results no worker gets right is given up, and the last worker is named.
 func TestJobThatNobodyGetsRight(t *testing.T) {
 	site, s := begin(t, Limits{AckWait: time.Minute, Deliveries: 2}, Options{Folder: t.TempDir()})
-	j := newSums().job(3)
-	require.NoError(t, s.Submit(t.Context(), j))
+	require.NoError(t, s.Submit(t.Context(), make(done, 1).jobs(3)...))
 	for _, name := range []string{"one", "two"} {
 		require.ErrorIs(t, <-work(t, site, name, always("10")), ErrRefused)
 	}
@@ -92,7 +87,7 @@ func TestJobThatNobodyGetsRight(t *testing.T) {
 func TestTextsOfWorkersAreBounded(t *testing.T) {
 	var log bytes.Buffer
 	now := time.Unix(0, 0)
-	r := &roster{run: "run", log: sparing(slog.New(slog.NewTextHandler(&log, nil)), time.Now), all: map[string]*WorkerRow{}}
+	r := &roster{run: "run", all: map[string]*WorkerRow{}}
 	r.log = sparing(slog.New(slog.NewTextHandler(&log, nil)), func() time.Time { return now })
 	for k := range 2 * mostWorkers {
 		r.hello(WorkerRow{Name: fmt.Sprint("w", k), State: Playing})

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,22 +22,11 @@ import (
 
 var quiet = slog.New(slog.DiscardHandler)
 
-// A logged is the text of a log, which may still be written to.
-type logged struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+// logTo returns a log in a file, and its text.
+func logTo(t *testing.T) (*slog.Logger, func() string) {
+	f := must(os.Create(filepath.Join(t.TempDir(), "log")))
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	return slog.New(slog.NewTextHandler(f, nil)), func() string { return string(must(os.ReadFile(f.Name()))) }
 }
 
 // must returns the result of a step that does not fail.
@@ -112,50 +101,37 @@ func work(t *testing.T, site *broker.Site, name string, play Player) <-chan erro
 	return left
 }
 
-// sums are the squares of jobs that were taken.
-type sums struct {
-	mu   sync.Mutex
-	all  map[string]int
-	done chan string // ids, in the order of results
-}
+// done are the ids of jobs that were done, in the order of results.
+type done chan string
 
-func newSums() *sums { return &sums{all: map[string]int{}, done: make(chan string, 100)} }
-
-func (s *sums) job(n int) *Job {
-	j := &Job{ID: fmt.Sprint(n), Spec: n}
-	j.Done = func() { s.done <- j.ID }
-	j.Take = func(r *Result) error {
-		got := 0
-		if err := json.Unmarshal(r.Data, &got); err != nil || got != n*n {
-			return fmt.Errorf("%d is not the square of %d", got, n)
-		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.all[j.ID] = got
-		r.Games, r.Moves = 1, n
-		return nil
+// jobs are squares of numbers, which take no other result.
+func (d done) jobs(numbers ...int) (all []*Job) {
+	for _, n := range numbers {
+		all = append(all, &Job{ID: fmt.Sprint(n), Spec: n, Done: func() { d <- fmt.Sprint(n) }, Take: func(r *Result) error {
+			if string(r.Data) != string(JSON(n*n)) {
+				return fmt.Errorf("%s is not the square of %d", r.Data, n)
+			}
+			r.Games, r.Moves = 1, n
+			return nil
+		}})
 	}
-	return j
+	return all
 }
 
-func (s *sums) wait(t *testing.T, jobs int) {
-	t.Helper()
+// wait returns the ids of so many jobs when they are done.
+func (d done) wait(jobs int) (all []string) {
 	for range jobs {
-		select {
-		case <-s.done:
-		case <-time.After(long):
-			t.Fatal("a job has no result")
-		}
+		all = append(all, <-d)
 	}
+	slices.Sort(all)
+	return all
 }
 
 // Every job is counted once, whatever is lost, damaged, late or repeated.
 func TestJobs(t *testing.T) {
 	site, s := begin(t, Limits{AckWait: 300 * time.Millisecond, Deliveries: 1000}, Options{})
-	got := newSums()
-	for n := range 6 {
-		require.NoError(t, s.Submit(t.Context(), got.job(n)))
-	}
+	got := make(done, 6)
+	require.NoError(t, s.Submit(t.Context(), got.jobs(0, 1, 2, 3, 4, 5)...))
 	var taken []jetstream.Msg
 	for len(taken) < 4 { // a worker that takes jobs and is lost, or destroys them
 		msg := must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
@@ -172,10 +148,9 @@ func TestJobs(t *testing.T) {
 	result(nats.Header{}, "hello")
 	require.Eventually(t, func() bool { return len(s.roster.reports("3")) == 1 }, long, time.Millisecond)
 	left := work(t, site, "heir", nil)
-	got.wait(t, 6)
+	require.Equal(t, []string{"0", "1", "2", "3", "4", "5"}, got.wait(6))
 	result(of(3), "9")
 	require.Eventually(t, func() bool { return len(s.Workers()) == 2 && s.Workers()[1].Dropped == 1 }, long, time.Millisecond)
-	require.Equal(t, map[string]int{"0": 0, "1": 1, "2": 4, "3": 9, "4": 16, "5": 25}, got.all)
 	rows := s.Workers()
 	require.Equal(t, "lost", rows[1].Name)
 	require.Zero(t, rows[1].Games)
@@ -228,8 +203,8 @@ func TestOneServer(t *testing.T) {
 
 // A worker that cannot play as the process of the run would is refused with the reason, and that process learns it.
 func TestRefusedWorkers(t *testing.T) {
-	var log logged
-	site, s := begin(t, DefaultLimits, Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	log, text := logTo(t)
+	site, s := begin(t, DefaultLimits, Options{Log: log})
 	for says, change := range map[string]func(*Run){
 		fmt.Sprint("its process has format version 9, this worker ", Version): func(r *Run) { r.Version = 9 },
 		"its process has base 8, this worker 10":                              func(r *Run) { r.Facts = map[string]string{"base": "8"} },
@@ -244,8 +219,8 @@ func TestRefusedWorkers(t *testing.T) {
 			r.Version, r.Facts, r.Kind = good.Version, good.Facts, good.Kind
 		}))
 	}
-	got := newSums()
-	require.NoError(t, s.Submit(t.Context(), got.job(3)))
+	got := make(done, 1)
+	require.NoError(t, s.Submit(t.Context(), got.jobs(3)...))
 	err := <-work(t, site, "odd", func(context.Context, json.RawMessage) (*Result, error) {
 		return nil, (&Run{ID: "run"}).AgreeSelfTest("squares", strings.Repeat("a", 64), strings.Repeat("b", 64))
 	})
@@ -255,10 +230,10 @@ func TestRefusedWorkers(t *testing.T) {
 		return strings.HasPrefix(Progress(s.Workers()), "nobody plays: all 2 workers were refused; the run waits for others. odd: ")
 	}, long, time.Millisecond)
 	left := work(t, site, "good", nil)
-	got.wait(t, 1)
+	got.wait(1)
 	require.Contains(t, Progress(s.Workers()), "good 1")
 	finish(t, s, left)
-	require.Contains(t, log.String(), "nobody plays: all 1 workers were refused; the run waits for others. other: ")
+	require.Contains(t, text(), "nobody plays: all 1 workers were refused; the run waits for others. other: ")
 }
 
 // A worker leaves a run whose process is gone, if no other one can continue it.
@@ -279,8 +254,8 @@ func TestProcessThatWasKilled(t *testing.T) {
 func TestJobThatFails(t *testing.T) {
 	site, folder := newSite(t), t.TempDir()
 	s := serve(t, site, squares("run", Limits{AckWait: time.Minute, Deliveries: 3}), Options{Folder: folder})
-	got := newSums()
-	both := &Job{ID: "3-4", Spec: -1, Split: func() []*Job { return []*Job{got.job(3), got.job(4)} }}
+	got := make(done, 2)
+	both := &Job{ID: "3-4", Spec: -1, Split: func() []*Job { return got.jobs(3, 4) }}
 	require.NoError(t, s.Submit(t.Context(), both))
 	left := work(t, site, "fragile", func(_ context.Context, spec json.RawMessage) (*Result, error) {
 		if string(spec) != "3" {
@@ -288,12 +263,8 @@ func TestJobThatFails(t *testing.T) {
 		}
 		return &Result{Data: []byte("9")}, nil
 	})
-	select {
-	case <-s.Failed():
-	case <-time.After(long):
-		t.Fatal("the run goes on")
-	}
-	got.wait(t, 1)
+	<-s.Failed()
+	require.Equal(t, []string{"3"}, got.wait(1))
 	require.ErrorContains(t, s.Check(t.Context()),
 		"job 4 was given to workers 3 times and has no result: worker fragile says: panic: out of order")
 	text := must(os.ReadFile(filepath.Join(folder, "failed-job-4.json")))
@@ -310,7 +281,7 @@ func TestJobThatFails(t *testing.T) {
 // A job that kills every worker before it can say anything ends the run too.
 func TestJobThatCrashes(t *testing.T) {
 	site, s := begin(t, Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}, Options{Folder: t.TempDir()})
-	require.NoError(t, s.Submit(t.Context(), newSums().job(1)))
+	require.NoError(t, s.Submit(t.Context(), make(done, 1).jobs(1)...))
 	for range 3 { // workers that take the job and are never heard of again
 		must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 	}
@@ -329,13 +300,13 @@ func TestStatus(t *testing.T) {
 	require.Empty(t, all)
 	require.Empty(t, silent)
 	s := serve(t, site, squares("run", DefaultLimits), Options{})
-	got := newSums()
-	require.NoError(t, s.Submit(t.Context(), got.job(1), got.job(2)))
+	got := make(done, 2)
+	require.NoError(t, s.Submit(t.Context(), got.jobs(1, 2)...))
 	all, _, err = Ask(t.Context(), site.Conn)
 	require.NoError(t, err)
 	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
 	left := work(t, site, "only", nil)
-	got.wait(t, 2)
+	got.wait(2)
 	require.Eventually(t, func() bool { // what the worker says of itself may come after its results, or a while ago
 		all, silent, err = Ask(t.Context(), site.Conn)
 		return err == nil && len(all) == 1 && len(all[0].Workers) == 1 && all[0].Workers[0].Threads == 1 &&

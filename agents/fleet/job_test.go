@@ -8,11 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestResultHeaders(t *testing.T) {
-	r := resultMessage{Job: "3-2-4", Worker: "a-b_C9", Object: "ff", Busy: 12, State: failed}
-	got, err := parseResult(r.header())
-	require.NoError(t, err)
-	require.Equal(t, r, *got)
+func TestOtherHeadersAreRefused(t *testing.T) {
 	for header, says := range map[string]string{
 		``:                                    "not a result",
 		`hello`:                               "not a result",
@@ -32,11 +28,7 @@ func TestResultHeaders(t *testing.T) {
 }
 
 func TestJobMessages(t *testing.T) {
-	m := jobMessage{ID: "3-2", Try: 2, Spec: []byte(`{"a":1}`)}
-	got, err := parseJob(JSON(m))
-	require.NoError(t, err)
-	require.Equal(t, m, *got)
-	require.Equal(t, "3-2-2", got.messageID())
+	require.Equal(t, "3-2-2", (&jobMessage{ID: "3-2", Try: 2}).messageID())
 	for _, bad := range []string{"hello", `{}`, `{"id":"a b"}`, `[]`} {
 		_, err := parseJob([]byte(bad))
 		require.ErrorContains(t, err, "not a job", bad)
@@ -62,7 +54,7 @@ func FuzzJob(f *testing.F) {
 // What parseResult accepts has the header that it was read from.
 func FuzzResult(f *testing.F) {
 	f.Add(`{"job":"3-2-4","worker":"worker","busy":12}`)
-	f.Add(`{"job":"0","worker":"a","object":"ff","state":"exceeded"}`)
+	f.Add(`{"job":"0","worker":"a-b_C9","object":"ff","state":"exceeded"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r, err := parseResult(nats.Header{resultHeader: {text}})
 		if err != nil {
