@@ -30,8 +30,7 @@ const answering = "import sys\nn, me = 0, ''\nfor line in sys.stdin:\n    words 
 // testGame is how test games of Block Battle are played, and against whom.
 func testGame(t *testing.T) (series.Lines, contest.Program) {
 	rules := bots.Of(blockbattle.Game).Host
-	settings := must(rules.Settings(nil))
-	setup := must(rules.Open(blockbattle.Game, settings))
+	setup := must(rules.Open(blockbattle.Game, must(rules.Settings(nil))))
 	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
 	return m, botOf(t, fmt.Sprintf(answering, "'drop'")).Program
 }

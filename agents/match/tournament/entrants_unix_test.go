@@ -30,10 +30,8 @@ func TestHostileSubmissions(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "x\x1b[2J\ny"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x\x1b[2J\ny", "\x1b[31m.txt"), nil, 0o600))
 
-	list := must(Submissions(blockbattle.Game, dir))
-	all := must(Enter(list))
 	refused := map[string]string{}
-	for _, e := range all {
+	for _, e := range must(Enter(must(Submissions(blockbattle.Game, dir)))) {
 		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0, nil))
 		refused[e.Name] = e.Refused
 		require.NotRegexp(t, `[[:cntrl:]]`, e.Name+e.Refused)

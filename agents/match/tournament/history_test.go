@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -83,39 +84,34 @@ func TestInfluences(t *testing.T) {
 func TestFeeds(t *testing.T) {
 	l := played(t)
 	var asJSON struct {
-		Version, Title string
-		Items          []struct{ ID, Title string }
-		Table          []standing `json:"_standings"`
+		Version string
+		Items   []struct{ Title string }
+		Table   []standing `json:"_standings"`
 	}
-	text := must(os.ReadFile(filepath.Join(l.Dir, jsonFeed)))
-	require.NoError(t, json.Unmarshal(text, &asJSON))
+	require.NoError(t, json.Unmarshal(must(os.ReadFile(filepath.Join(l.Dir, jsonFeed))), &asJSON))
 	require.Equal(t, "https://jsonfeed.org/version/1.1", asJSON.Version)
 	require.Len(t, asJSON.Table, 4)
 	require.Equal(t, "Standings after 24 games", asJSON.Items[0].Title)
 	require.Len(t, asJSON.Items, 6)
-	text = must(os.ReadFile(filepath.Join(l.Dir, atomFeed)))
+	text := must(os.ReadFile(filepath.Join(l.Dir, atomFeed)))
 	require.NotContains(t, string(text), "<img")
+	require.Regexp(t, `<id>[^<]+</id><title>[^<]+</title><updated>[^<]+</updated><author><name>[^<]`, string(text))
 	var asXML struct {
 		XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
-		ID      string   `xml:"id"`
-		Updated string   `xml:"updated"`
-		Author  string   `xml:"author>name"`
 		Entries []struct {
-			ID      string `xml:"id"`
-			Title   string `xml:"title"`
-			Updated string `xml:"updated"`
+			ID      string    `xml:"id"`
+			Title   string    `xml:"title"`
+			Updated time.Time `xml:"updated"`
 		} `xml:"entry"`
 	}
 	require.NoError(t, xml.Unmarshal(text, &asXML))
 	ids := map[string]bool{}
 	for k, e := range asXML.Entries {
 		require.Equal(t, asJSON.Items[k].Title, e.Title)
-		require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`, e.Updated)
-		require.False(t, ids[e.ID], e.ID)
 		ids[e.ID] = true
 	}
+	require.Len(t, ids, 6)
 	require.Equal(t, "<img src=x> is refused", asXML.Entries[3].Title)
-	require.NotEmpty(t, asXML.ID+asXML.Updated+asXML.Author)
 }
 
 // TestTheLeagueOnAPhoneAndADesk: nothing is wider than the page, a curve has a point for every version, an author sees own
@@ -167,8 +163,7 @@ func fits(t *testing.T, b *webtest.Tab, name, ready string) {
 
 func pageOf(t *testing.T, dir string) string {
 	t.Helper()
-	text := must(os.ReadFile(filepath.Join(dir, PageFile)))
-	return string(text)
+	return string(must(os.ReadFile(filepath.Join(dir, PageFile))))
 }
 
 // large is a league of 200 entrants, of whom every tenth has three versions, with 50,000 games.
@@ -202,8 +197,7 @@ func TestLargeLeague(t *testing.T) {
 	l.Tournament = large()
 	l.Stopped = true
 	require.NoError(t, l.WritePage(l.Dir))
-	info := must(os.Stat(filepath.Join(l.Dir, PageFile)))
-	require.Less(t, info.Size(), int64(1<<20))
+	require.Less(t, len(pageOf(t, l.Dir)), 1<<20)
 	b := webtest.Open(t, (&Uploads{League: l}).Handler())
 	fits(t, b, "large", "true")
 	require.Equal(t, "200 2500 1000", b.Text(`["board tbody tr", "cross .cell", "games tbody tr"].map((of) =>
@@ -224,15 +218,9 @@ func BenchmarkLargeLeague(b *testing.B) {
 	l := large()
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := l.WritePage(dir); err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, l.WritePage(dir))
 	}
 	for _, name := range []string{PageFile, jsonFeed} {
-		info, err := os.Stat(filepath.Join(dir, name))
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.ReportMetric(float64(info.Size()), "bytes:"+name)
+		b.ReportMetric(float64(must(os.Stat(filepath.Join(dir, name))).Size()), "bytes:"+name)
 	}
 }

@@ -3,6 +3,7 @@ package tournament
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,8 +29,8 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 		a.Steps = 30
 	}
 	for _, spec := range specs {
-		f := must(bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin="))))
-		a.Players = append(a.Players, match.Player{Name: spec, New: f})
+		made := must(bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin="))))
+		a.Players = append(a.Players, match.Player{Name: spec, New: made})
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: spec, Fingerprint: spec})
 	}
 	var err error
@@ -41,8 +42,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 func climb(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) *match.Report {
 	t.Helper()
 	tour := must(ladder(t, g, dir, rounds, specs...))
-	require.NoError(t, tour.Play(t.Context()))
-	require.NoError(t, tour.Journal.Close())
+	require.NoError(t, errors.Join(tour.Play(t.Context()), tour.Journal.Close()))
 	return tour.Report().Report
 }
 
@@ -71,8 +71,7 @@ func TestLadder(t *testing.T) {
 // The games of two agents in a ladder are those of their match with the seed of the round.
 func TestLadderPlaysTheGamesOfAMatch(t *testing.T) {
 	tour := must(ladder(t, blocking.Game, t.TempDir(), 2, "random", "first"))
-	require.NoError(t, tour.Play(t.Context()))
-	require.NoError(t, tour.Journal.Close())
+	require.NoError(t, errors.Join(tour.Play(t.Context()), tour.Journal.Close()))
 	m := tour.Runner.(*match.Agents).Match
 	for round := range 2 {
 		m.Units, m.Seed = 1, env.Derive(7, uint64(round))
@@ -124,7 +123,6 @@ func TestLadderGoesOn(t *testing.T) {
 	specs := []string{"random", "first", "hand:ply=1"}
 	whole, dir := t.TempDir(), t.TempDir()
 	want := climb(t, blocking.Game, whole, 3, specs...)
-	text := must(os.ReadFile(filepath.Join(whole, journalFile)))
 	path := filepath.Join(dir, journalFile)
 	for parts := 0; ; parts++ {
 		tour := must(ladder(t, blocking.Game, dir, 3, specs...))
@@ -153,12 +151,10 @@ func TestLadderGoesOn(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.Contains(t, r.String(), "run the same command again to go on")
 		f := must(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))
-		_, err = f.WriteString(`{"number":`) // as kill -9 leaves it
-		require.NoError(t, err)
+		must(f.WriteString(`{"number":`)) // as kill -9 leaves it
 		require.NoError(t, f.Close())
 	}
-	again := must(os.ReadFile(path))
-	require.Equal(t, string(text), string(again))
+	require.Equal(t, string(must(os.ReadFile(filepath.Join(whole, journalFile)))), string(must(os.ReadFile(path))))
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 4, specs...).Games)
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 1, specs...).Games, "what was played counts")
 

@@ -43,8 +43,7 @@ func openPort(t *testing.T, authors ...string) *port {
 		p.told = append(p.told, fmt.Sprintf(format, a...))
 	}
 	for _, name := range authors {
-		token := must(AddAuthor(l.Dir, name))
-		p.tokens[name] = token
+		p.tokens[name] = must(AddAuthor(l.Dir, name))
 	}
 	p.Uploads = &Uploads{League: l, Size: 1 << 10, Bots: 2, Hourly: 12, Time: time.Minute}
 	listener := must(net.Listen("tcp", "127.0.0.1:0"))
@@ -59,8 +58,7 @@ func openPort(t *testing.T, authors ...string) *port {
 func (p *port) ask(author, request string, body io.Reader) (int, string) {
 	p.Helper()
 	method, path, _ := strings.Cut(request, " ")
-	q, err := http.NewRequest(method, p.address+path, body)
-	require.NoError(p, err)
+	q := must(http.NewRequest(method, p.address+path, body))
 	if author != "" {
 		q.Header.Set("Authorization", "Bearer "+p.tokens[author])
 	}
@@ -70,9 +68,7 @@ func (p *port) ask(author, request string, body io.Reader) (int, string) {
 	r, err := http.DefaultClient.Do(q)
 	require.NoError(p, err)
 	defer r.Body.Close()
-	text, err := io.ReadAll(r.Body)
-	require.NoError(p, err)
-	return r.StatusCode, string(text)
+	return r.StatusCode, string(must(io.ReadAll(r.Body)))
 }
 
 // want is ask for an answer with a status.
@@ -86,9 +82,7 @@ func (p *port) want(status int, author, request, body string) string {
 // files lists the submissions, with what is hidden.
 func (p *port) files() (names []string) {
 	p.Helper()
-	list, err := os.ReadDir(filepath.Join(p.League.Dir, SubmissionsDir))
-	require.NoError(p, err)
-	for _, f := range list {
+	for _, f := range must(os.ReadDir(filepath.Join(p.League.Dir, SubmissionsDir))) {
 		names = append(names, f.Name())
 	}
 	return names
@@ -96,9 +90,8 @@ func (p *port) files() (names []string) {
 
 func (p *port) bots(author string) (all []version) {
 	p.Helper()
-	text := p.want(200, author, "GET /me", "")
 	var me struct{ Bots []version }
-	require.NoError(p, json.Unmarshal([]byte(text), &me))
+	require.NoError(p, json.Unmarshal([]byte(p.want(200, author, "GET /me", "")), &me))
 	return me.Bots
 }
 
@@ -164,8 +157,7 @@ func TestUploadsAreRefused(t *testing.T) {
 	raw := must(net.Dial("tcp", strings.TrimPrefix(p.address, "http://")))
 	fmt.Fprintf(raw, "PUT /bots/bot.zip HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\nhalf", p.tokens["ann"])
 	require.NoError(t, raw.(*net.TCPConn).CloseWrite())
-	answer := must(io.ReadAll(raw))
-	require.Contains(t, string(answer), "has not arrived whole")
+	require.Contains(t, string(must(io.ReadAll(raw))), "has not arrived whole")
 	require.Empty(t, p.files())
 
 	for _, name := range []string{"one.zip", "two.zip", "two.py"} {
@@ -177,15 +169,13 @@ func TestUploadsAreRefused(t *testing.T) {
 	for range 12 {
 		p.want(200, "dan", "PUT /bots/bot.zip", "text")
 	}
-	text := p.want(429, "dan", "PUT /bots/bot.zip", "text")
-	require.Contains(t, text, "12 uploads per hour: wait ")
+	require.Contains(t, p.want(429, "dan", "PUT /bots/bot.zip", "text"), "12 uploads per hour: wait ")
 
 	require.NoError(t, RemoveAuthor(p.League.Dir, "bob"))
 	p.want(401, "bob", "PUT /bots/one.zip", "text") // at once
 	subs := filepath.Join(p.League.Dir, SubmissionsDir)
 	require.NoError(t, os.Rename(subs, subs+".away"))
-	text = p.want(507, "cat", "PUT /bots/three.zip", "text")
-	require.NotContains(t, text, p.League.Dir)
+	require.NotContains(t, p.want(507, "cat", "PUT /bots/three.zip", "text"), p.League.Dir)
 	require.Contains(t, strings.Join(p.told, "\n"), subs, "the organiser is told")
 }
 
@@ -260,10 +250,8 @@ func TestAuthors(t *testing.T) {
 	token := must(AddAuthor(dir, "ann"))
 	require.GreaterOrEqual(t, len(token), 26, "128 bits in base 32")
 	path := filepath.Join(dir, AuthorsFile)
-	text := must(os.ReadFile(path))
-	require.NotContains(t, string(text), token)
-	info := must(os.Stat(path))
-	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.NotContains(t, string(must(os.ReadFile(path))), token)
+	require.Equal(t, os.FileMode(0o600), must(os.Stat(path)).Mode().Perm())
 	all := must(readAuthors(dir))
 	require.Equal(t, "ann", all.named(token))
 	require.Empty(t, all.named(all["ann"]), "the hash is no token")
