@@ -57,8 +57,8 @@ func afterReply(s env.State, seat int, a env.Action) float32 {
 
 // Of width one, it plays the best action at one ply.
 func TestReplyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
-	reply, one, greedy := NewReply(toy.Turns, margin{}, 3), NewReply(toy.Turns, margin{}, 1), NewGreedy(toy.Turns, margin{})
-	random := NewRandom(5)
+	reply, one := NewReply(toy.Turns, margin{}, 3), NewReply(toy.Turns, margin{}, 1)
+	greedy, random := NewGreedy(toy.Turns, margin{}), NewRandom(5)
 	play := func(a env.Agent, s env.State, seat int) env.Action {
 		got, err := a.Act(context.Background(), s, seat)
 		require.NoError(t, err)

@@ -129,8 +129,8 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 	}
 }
 
-// TestWidthKeepsTheBestAtOnePly limits a search of two plies to three first actions, and an Expectimax to one pair, which
-// leaves no choice.
+// TestWidthKeepsTheBestAtOnePly limits a search of two plies to three first actions, and an Expectimax to one pair,
+// which leaves no choice.
 func TestWidthKeepsTheBestAtOnePly(t *testing.T) {
 	g, e, seen := blockbattle.Game, hashed{levels: 1 << 20}, 0
 	reference := exhaust{eval: e}

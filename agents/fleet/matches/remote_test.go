@@ -72,8 +72,8 @@ func (s *session) work(ctx context.Context, name string, kind fleet.Kind) <-chan
 	return left
 }
 
-// Results and records are those of a match without workers, byte for byte: from a book with weights of the user's, of one
-// seat, and of more than two, even if a worker sends something else.
+// Results and records are those of a match without workers, byte for byte: from a book with weights of the user's, of
+// one seat, and of more than two, even if a worker sends something else.
 func TestSameMatch(t *testing.T) {
 	weights := filepath.Join(t.TempDir(), "net.safetensors")
 	shipped := bots.Of(must(games.Lookup("blockbattle"))).Learned
