@@ -46,8 +46,8 @@ func (w *watched) Act(ctx context.Context, s env.State, seat int) (env.Action, e
 	return a, err
 }
 
-// twin is the value of s for seat after as many own actions as there are pieces, and then the best two, or, if it is the
-// last action, the best one: every sequence of actions is played out.
+// twin is the value of s for seat after as many own actions as there are pieces, and then the best two, or, if it is
+// the last action, the best one: every sequence of actions is played out.
 func twin(e search.Evaluator, s env.State, seat int, pieces []uint16, last bool) float32 {
 	best := -2 * search.Win
 	for _, a := range s.Legal(seat, nil) {

@@ -139,8 +139,8 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	fits(t, b, "league-token", "!author.hidden")
 	enter(b, token)
 	fits(t, b, "league", "!mine.hidden && bots.children.length === 2")
-	require.Equal(t, "2 4 0", b.Text(`[".curve circle", "main > div .without tbody tr", "img, main script, #bots pre b"].map((of) =>
-		document.querySelectorAll(of).length).join(" ")`))
+	require.Equal(t, "2 4 0", b.Text(`[".curve circle", "main > div .without tbody tr", "img, main script, #bots pre b"]
+		.map((of) => document.querySelectorAll(of).length).join(" ")`))
 	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(t, l.Dir), ">live<", ">later<", 1)), 0o600))
 	b.Await("document.querySelector('.chip').textContent === 'later'")
 	require.Equal(t, "false", b.Text("mine.hidden"), "it has not loaded again")

@@ -98,7 +98,8 @@ func TestFinalsTakeTheBestFour(t *testing.T) {
 	for _, g := range tour.Played[n-8:] {
 		stages = append(stages, g.Stage)
 	}
-	require.Equal(t, []string{"semi-final", "semi-final", "semi-final", "semi-final", "third place", "third place", "final", "final"}, stages)
+	require.Equal(t, []string{"semi-final", "semi-final", "semi-final", "semi-final", "third place", "third place",
+		"final", "final"}, stages)
 	require.ElementsMatch(t, []int{0, 3}, tour.Played[n-8].Seats)
 	for k := n - 2; k < n; k++ { // the second wins the final
 		tour.Played[k].Ranks = []int{1 + tour.Played[k].Seats[1], 1 + tour.Played[k].Seats[0]}
