@@ -10,51 +10,40 @@ import (
 
 // forcedDraws checks that forcing the draws of one game on a game with another seed makes it the
 // same game. A step that draws more than the queue holds makes the games differ.
-func forcedDraws(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	var other env.State
-	return w.each(seed, func(s env.State, ply int) error {
-		if ply == 0 {
-			other = g.New(seats)
-		}
-		draws := s.Draws(nil)
-		if n := other.Force(draws); n != len(draws) {
-			return fmt.Errorf("calling Force takes %d of %d draws", n, len(draws))
-		}
-		if ply == 0 {
-			other.Reset(w.seed + 1)
-		} else {
-			other.Step(w.played)
-		}
-		if again := other.Draws(nil); !slices.Equal(again, draws) {
-			return fmt.Errorf("draws %d were forced, %d made", draws, again)
-		}
-		if d := w.apart(s, other); d != "" {
-			return fmt.Errorf("with draws forced, another game differs in %s", d)
-		}
-		return nil
-	})
+func (w *walker) forcedDraws(s env.State, ply int) error {
+	draws := s.Draws(nil)
+	if n := w.other.Force(draws); n != len(draws) {
+		return fmt.Errorf("calling Force takes %d of %d draws", n, len(draws))
+	}
+	if ply == 0 {
+		w.other.Reset(w.seed + 1)
+	} else {
+		w.other.Step(w.played)
+	}
+	if again := w.other.Draws(nil); !slices.Equal(again, draws) {
+		return fmt.Errorf("draws %d were forced, %d made", draws, again)
+	}
+	if d := w.apart(s, w.other); d != "" {
+		return fmt.Errorf("with draws forced, another game differs in %s", d)
+	}
+	return nil
 }
 
 // seeds checks that 64 consecutive seeds give at least 60 different games in rules that draw. All of them choose actions
-// by the same random numbers, so that only what is drawn makes them differ.
+// by the same random numbers, so that only what is drawn makes them differ; a dozen plies show it.
 func seeds(g *env.Game, seats int, seed uint64) error {
-	const games, least = 64, 60
+	const games, least, plies = 64, 60, 12
 	different, draws := map[uint64]bool{}, false
 	s := g.New(seats)
 	for k := range uint64(games) {
-		w, seen, ply := newWalker(g, seats, seed), fnv.New64a(), 0
-		for s.Reset(seed + k); ; s.Step(w.moves(s)) {
+		w, seen := newWalker(g, seats, seed), fnv.New64a()
+		s.Reset(seed + k)
+		for range plies {
 			draws = draws || len(s.Draws(nil)) > 0
 			for seat := range seats {
 				fmt.Fprint(seen, look(g, s, seat))
 			}
-			if s.Acting() == 0 {
-				break
-			}
-			if ply++; ply == maxPlies {
-				return fmt.Errorf("game %d goes on after %d plies", k, ply)
-			}
+			s.Step(w.moves(s))
 		}
 		different[seen.Sum64()] = true
 	}
@@ -67,16 +56,13 @@ func seeds(g *env.Game, seats int, seed uint64) error {
 // afterstates checks that After depends only on state and action, that the seat then has an action or
 // the game is over, and that After is Step in a game of turns. Check may refuse an afterstate, which
 // is only for evaluation.
-func afterstates(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	return w.each(seed, func(s env.State, _ int) error {
-		for set := s.Acting(); set != 0; set = set.Rest() {
-			if err := w.afterstate(s, set.First(), s.Acting().Len() > 1); err != nil {
-				return fmt.Errorf("seat %d: %w", set.First(), err)
-			}
+func (w *walker) afterstates(s env.State, _ int) error {
+	for set := s.Acting(); set != 0; set = set.Rest() {
+		if err := w.afterstate(s, set.First(), s.Acting().Len() > 1); err != nil {
+			return fmt.Errorf("seat %d: %w", set.First(), err)
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 func (w *walker) afterstate(s env.State, seat int, together bool) error {

@@ -11,58 +11,50 @@ import (
 )
 
 // copies checks that CopyFrom makes any State equal to another, and that both are then independent.
-func copies(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	dirty := g.New(seats)
-	return w.each(seed, func(s env.State, _ int) error {
-		dirty.CopyFrom(s)
-		if !same(dirty, s) {
-			return fmt.Errorf("a copy is not equal")
-		}
-		before := w.clone(s)
-		if !same(before, s) {
-			return fmt.Errorf("a copy in a new state is not equal")
-		}
-		if s.Acting() != 0 {
-			dirty.Step(w.moves(dirty))
-		} else {
-			dirty.Reset(seed)
-		}
-		if !same(before, s) {
-			return fmt.Errorf("playing on in a copy changes the original")
-		}
-		return nil
-	})
+func (w *walker) copies(s env.State, _ int) error {
+	w.other.CopyFrom(s)
+	if !same(w.other, s) {
+		return fmt.Errorf("a copy is not equal")
+	}
+	before := w.clone(s)
+	if !same(before, s) {
+		return fmt.Errorf("a copy in a new state is not equal")
+	}
+	if s.Acting() != 0 {
+		w.other.Step(w.moves(w.other))
+	} else {
+		w.other.Reset(w.seed)
+	}
+	if !same(before, s) {
+		return fmt.Errorf("playing on in a copy changes the original")
+	}
+	return nil
 }
 
 // roundTrip checks that Decode reads what Encode wrote and refuses any other length.
-func roundTrip(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	back, scratch := g.New(seats), g.New(seats)
-	return w.each(seed, func(s env.State, _ int) error {
-		data, err := env.Encode([]byte("head"), s)
-		if err != nil {
-			return err
+func (w *walker) roundTrip(s env.State, _ int) error {
+	data, err := env.Encode([]byte("head"), s)
+	if err != nil {
+		return err
+	}
+	if !bytes.HasPrefix(data, []byte("head")) || len(data) != 4+env.EncodedLen(s) {
+		return fmt.Errorf("env.Encode appends %d bytes, want %d", len(data)-4, env.EncodedLen(s))
+	}
+	if err := env.Decode(w.other, w.scratch, data[4:]); err != nil {
+		return err
+	}
+	if !same(w.other, s) {
+		return fmt.Errorf("a decoded state is not equal")
+	}
+	for _, wrong := range [][]byte{nil, data[5:], append(data, 0)[4:]} {
+		if err := env.Decode(w.other, w.scratch, wrong); err == nil {
+			return fmt.Errorf("%d bytes are accepted, want %d", len(wrong), len(data)-4)
 		}
-		if !bytes.HasPrefix(data, []byte("head")) || len(data) != 4+env.EncodedLen(s) {
-			return fmt.Errorf("env.Encode appends %d bytes, want %d", len(data)-4, env.EncodedLen(s))
+		if !same(w.other, s) {
+			return fmt.Errorf("refusing bytes changes the state")
 		}
-		if err := env.Decode(back, scratch, data[4:]); err != nil {
-			return err
-		}
-		if !same(back, s) {
-			return fmt.Errorf("a decoded state is not equal")
-		}
-		for _, wrong := range [][]byte{nil, data[5:], append(data, 0)[4:]} {
-			if err := env.Decode(back, scratch, wrong); err == nil {
-				return fmt.Errorf("%d bytes are accepted, want %d", len(wrong), len(data)-4)
-			}
-			if !same(back, s) {
-				return fmt.Errorf("refusing bytes changes the state")
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // foreignBytes checks that every State that Decode accepts can be used safely, and that Check names a
@@ -101,45 +93,102 @@ func foreignBytes(g *env.Game, seats int, seed uint64) error {
 
 // counts checks that Check bounds every number of a position in which somebody must act: no game reaches half of what its
 // type holds. The generators are excepted; every word is a state of theirs.
-func counts(g *env.Game, seats int, seed uint64) error {
-	return newWalker(g, seats, seed).each(seed, func(s env.State, ply int) error {
-		if ply%16 != 0 || s.Acting() == 0 {
-			return nil
-		}
-		return halfFull(s, reflect.ValueOf(s).Elem(), "")
-	})
+func (w *walker) counts(s env.State, ply int) error {
+	if ply%16 != 0 || s.Acting() == 0 {
+		return nil
+	}
+	return halfFull(s, reflect.ValueOf(s).Elem(), "")
 }
 
 // halfFull raises each number of s below at, one at a time, and returns an error if Check accepts one.
-func halfFull(s env.State, at reflect.Value, path string) (err error) {
+func halfFull(s env.State, at reflect.Value, path string) error {
+	return leaves(at, path, func(at reflect.Value, path string) error {
+		half := uint64(1) << (8*at.Type().Size() - 2)
+		was := reflect.ValueOf(at.Interface())
+		defer at.Set(was)
+		switch {
+		case at.Kind() == reflect.Bool:
+			return nil
+		case at.CanInt():
+			at.SetInt(int64(half))
+		default:
+			at.SetUint(half)
+		}
+		if s.Check() == nil {
+			return fmt.Errorf("%s is %d instead of %v, and Check accepts it", path[1:], half, was)
+		}
+		return nil
+	})
+}
+
+// leaves visits every number and bool below at, apart from generators, until visit returns an error.
+func leaves(at reflect.Value, path string, visit func(at reflect.Value, path string) error) (err error) {
 	switch at.Kind() {
 	case reflect.Struct:
 		for i := 0; err == nil && i < at.NumField(); i++ {
 			if name := at.Type().Field(i).Name; name != "Rand" && name != "Twister" {
-				err = halfFull(s, at.Field(i), path+"."+name)
+				err = leaves(at.Field(i), path+"."+name, visit)
 			}
 		}
-		return err
 	case reflect.Array:
 		for i := 0; err == nil && i < at.Len(); i++ {
-			err = halfFull(s, at.Index(i), fmt.Sprintf("%s[%d]", path, i))
+			err = leaves(at.Index(i), fmt.Sprintf("%s[%d]", path, i), visit)
 		}
-		return err
-	case reflect.Bool:
+	default:
+		err = visit(at, path)
+	}
+	return err
+}
+
+// unhashed are the parts of a position that are not in its hash, by game: they follow from others, or decide nothing.
+var unhashed = map[string]*regexp.Regexp{
+	"blocking":   regexp.MustCompile(`Points|Letters|(Cells|Left)\[[23]\]`),
+	"tetrisduel": regexp.MustCompile(`Last|Winner|Cells\[1[01]\]|Deal\[([4-9]|\d\d)\]`),
+}
+
+// hashes checks that everything else in a position changes its hash, and that positions of one hash are equal, those of
+// random games and others a move beside them.
+func hashes(g *env.Game, seats int, seed uint64) error {
+	w, seen := newWalker(g, seats, seed), map[uint64]any{}
+	if _, ok := w.other.(env.Hasher); !ok {
 		return nil
 	}
-	was := reflect.ValueOf(at.Interface())
-	defer at.Set(was)
-	half := uint64(1) << (8*at.Type().Size() - 2)
-	if at.CanInt() {
-		at.SetInt(int64(half))
-	} else {
-		at.SetUint(half)
+	known := func(s env.State) bool {
+		v, h := reflect.ValueOf(s).Elem(), s.(env.Hasher).Hash()
+		v.FieldByName("Rand").SetZero()
+		before, found := seen[h]
+		seen[h] = v.Interface()
+		return found && before != v.Interface()
 	}
-	if s.Check() == nil {
-		return fmt.Errorf("%s is %d instead of %v, and Check accepts it", path[1:], half, was)
+	skip := unhashed[g.Name]
+	known(w.clone(w.other))
+	err := leaves(reflect.ValueOf(w.other).Elem(), "", func(at reflect.Value, path string) error {
+		defer at.Set(reflect.ValueOf(at.Interface()))
+		switch {
+		case at.Kind() == reflect.Bool:
+			at.SetBool(!at.Bool())
+		case at.CanInt():
+			at.SetInt(at.Int() ^ 1)
+		default:
+			at.SetUint(at.Uint() ^ 1)
+		}
+		if (skip == nil || !skip.MatchString(path)) && seats == g.MinSeats && known(w.clone(w.other)) {
+			return fmt.Errorf("%s does not change the hash", path[1:])
+		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	return w.each(seed, func(s env.State, _ int) error {
+		for range 8 {
+			next := w.clone(s)
+			if next.Step(w.moves(s)); known(next) {
+				return fmt.Errorf("positions have the same hash:\n%v\n%v", seen[next.(env.Hasher).Hash()], next)
+			}
+		}
+		return nil
+	})
 }
 
 // telling matches an error of Check that names a field and says what its value should be.
@@ -177,7 +226,7 @@ func exercise(g *env.Game, seats int, data []byte, seed uint64) error {
 
 // poke calls the methods of s that do not change it, and Hide and After on copies.
 func (w *walker) poke(s env.State, seed uint64) error {
-	if err := w.legalIn(s); err != nil {
+	if err := w.legalIn(s, 0); err != nil {
 		return err
 	}
 	paint(s)

@@ -13,14 +13,9 @@ import (
 	"blockyard/env"
 )
 
-// legalMoves checks that Legal appends actions in ascending order, within MaxLegal and Actions: at
+// legalIn checks that Legal appends actions in ascending order, within MaxLegal and Actions: at
 // least one for an acting seat and none for others.
-func legalMoves(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	return w.each(seed, func(s env.State, _ int) error { return w.legalIn(s) })
-}
-
-func (w *walker) legalIn(s env.State) error {
+func (w *walker) legalIn(s env.State, _ int) error {
 	acting := s.Acting()
 	if acting>>w.seats != 0 || acting.Len() > w.g.Rows {
 		return fmt.Errorf("acting %b of %d seats, %d rows", acting, w.seats, w.g.Rows)
@@ -111,68 +106,54 @@ func stepAndCheck(g *env.Game, seats int, seed uint64) error {
 }
 
 // illegalInput checks that Apply refuses illegal actions, names them, and changes nothing.
-func illegalInput(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	return w.each(seed, func(s env.State, _ int) error {
-		before := w.clone(s)
-		for range 8 {
-			seat, a := w.rng.IntN(seats), env.Action(w.rng.IntN(g.Actions+2))
-			if slices.Contains(s.Legal(seat, nil), a) {
-				continue
-			}
-			err := env.Apply(g, s, env.Alone(seat, a))
-			if !errors.Is(err, env.ErrIllegal) {
-				return fmt.Errorf("seat %d playing %d: error %v, want ErrIllegal", seat, a, err)
-			}
-			named := s.Acting() == 0 || strings.Contains(err.Error(), "seat "+strconv.Itoa(seat))
-			if !named || !strings.Contains(err.Error(), g.Name) {
-				return fmt.Errorf("%q does not name %s and seat %d", err, g.Name, seat)
-			}
-			if !same(before, s) {
-				return fmt.Errorf("refusing seat %d action %d changed the state", seat, a)
-			}
+func (w *walker) illegalInput(s env.State, _ int) error {
+	before := w.clone(s)
+	for range 8 {
+		seat, a := w.rng.IntN(w.seats), env.Action(w.rng.IntN(w.g.Actions+2))
+		if slices.Contains(s.Legal(seat, nil), a) {
+			continue
 		}
-		return nil
-	})
+		err := env.Apply(w.g, s, env.Alone(seat, a))
+		if !errors.Is(err, env.ErrIllegal) {
+			return fmt.Errorf("seat %d playing %d: error %v, want ErrIllegal", seat, a, err)
+		}
+		named := s.Acting() == 0 || strings.Contains(err.Error(), "seat "+strconv.Itoa(seat))
+		if !named || !strings.Contains(err.Error(), w.g.Name) {
+			return fmt.Errorf("%q does not name %s and seat %d", err, w.g.Name, seat)
+		}
+		if !same(before, s) {
+			return fmt.Errorf("refusing seat %d action %d changed the state", seat, a)
+		}
+	}
+	return nil
 }
 
 // result checks that Result is 0 until the game is over, and then within [-1, 1].
-func result(g *env.Game, seats int, seed uint64) error {
-	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
-		for seat := range seats {
-			r := float64(s.Result(seat))
-			if s.Acting() != 0 && r != 0 {
-				return fmt.Errorf("seat %d has result %v and the game goes on", seat, r)
-			}
-			if math.IsNaN(r) || r < -1 || r > 1 {
-				return fmt.Errorf("seat %d has result %v", seat, r)
-			}
+func (w *walker) result(s env.State, _ int) error {
+	for seat := range w.seats {
+		r := float64(s.Result(seat))
+		if s.Acting() != 0 && r != 0 {
+			return fmt.Errorf("seat %d has result %v and the game goes on", seat, r)
 		}
-		return nil
-	})
-}
-
-// ends checks that random games end.
-func ends(g *env.Game, seats int, seed uint64) error {
-	return newWalker(g, seats, seed).each(seed, func(env.State, int) error { return nil })
+		if math.IsNaN(r) || r < -1 || r > 1 {
+			return fmt.Errorf("seat %d has result %v", seat, r)
+		}
+	}
+	return nil
 }
 
 // determinism checks that the same seed and actions give the same game, in a new State and in one that
 // was used before.
-func determinism(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	used := g.New(seats)
-	return w.each(seed, func(s env.State, ply int) error {
-		if ply == 0 {
-			used.Reset(w.seed)
-		} else {
-			used.Step(w.played)
-		}
-		if d := w.apart(s, used); d != "" {
-			return fmt.Errorf("played twice, the game differs in %s", d)
-		}
-		return nil
-	})
+func (w *walker) determinism(s env.State, ply int) error {
+	if ply == 0 {
+		w.other.Reset(w.seed)
+	} else {
+		w.other.Step(w.played)
+	}
+	if d := w.apart(s, w.other); d != "" {
+		return fmt.Errorf("played twice, the game differs in %s", d)
+	}
+	return nil
 }
 
 // facts checks that the fields of a Game are consistent.

@@ -95,29 +95,37 @@ type promise struct {
 	check func(g *env.Game, seats int, seed uint64) error
 }
 
+// always is a check of every position of random games, in order.
+func always(visit func(w *walker, s env.State, ply int) error) func(g *env.Game, seats int, seed uint64) error {
+	return func(g *env.Game, seats int, seed uint64) error {
+		w := newWalker(g, seats, seed)
+		return w.each(seed, func(s env.State, ply int) error { return visit(w, s, ply) })
+	}
+}
+
 // promises lists what run checks besides the playthrough.
 var promises = []promise{
 	{"facts", facts},
 	{"flat state", flat},
-	{"legal moves", legalMoves},
+	{"legal moves", always((*walker).legalIn)},
 	{"action text", actionText},
 	{"step and check", stepAndCheck},
-	{"illegal input", illegalInput},
-	{"result", result},
-	{"ends", ends},
-	{"determinism", determinism},
+	{"illegal input", always((*walker).illegalInput)},
+	{"result", always((*walker).result)},
+	{"determinism", always((*walker).determinism)},
 	{"seeds", seeds},
-	{"copies", copies},
-	{"bytes", roundTrip},
+	{"copies", always((*walker).copies)},
+	{"bytes", always((*walker).roundTrip)},
 	{"foreign bytes", foreignBytes},
-	{"counts", counts},
+	{"counts", always((*walker).counts)},
+	{"hashes", hashes},
 	{"observation", observation},
-	{"looking changes nothing", lookingOnly},
+	{"looking changes nothing", always((*walker).lookingOnly)},
 	{"hidden information", hidden},
-	{"nothing leaks", leaks},
-	{"forced draws", forcedDraws},
-	{"afterstates", afterstates},
-	{"frames", frames},
+	{"nothing leaks", always((*walker).leaks)},
+	{"forced draws", always((*walker).forcedDraws)},
+	{"afterstates", always((*walker).afterstates)},
+	{"frames", always((*walker).frames)},
 	{"no allocation", noAllocation},
 }
 

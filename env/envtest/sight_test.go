@@ -57,55 +57,50 @@ func (v view) poison(p uint8, q float32) {
 }
 
 // lookingOnly checks that methods which must not change the State do not change it.
-func lookingOnly(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	return w.each(seed, func(s env.State, _ int) error {
-		before := w.clone(s)
-		for seat := range seats {
-			look(g, s, seat)
-			s.Score(seat)
-			s.Result(seat)
-		}
-		paint(s)
-		s.Draws(nil)
-		if _, err := env.Encode(nil, s); err != nil {
-			return err
-		}
-		if err := s.Check(); err != nil {
-			return err
-		}
-		if !same(before, s) {
-			return errors.New("looking changes the state")
-		}
-		return nil
-	})
+func (w *walker) lookingOnly(s env.State, _ int) error {
+	before := w.clone(s)
+	for seat := range w.seats {
+		look(w.g, s, seat)
+		s.Score(seat)
+		s.Result(seat)
+	}
+	paint(s)
+	s.Draws(nil)
+	if _, err := env.Encode(nil, s); err != nil {
+		return err
+	}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if !same(before, s) {
+		return errors.New("looking changes the state")
+	}
+	return nil
 }
 
 // frames checks that every cell of a frame has a valid kind, letter and ink, and that the piece of every
 // ghost is on the same board.
-func frames(g *env.Game, seats int, seed uint64) error {
-	return newWalker(g, seats, seed).each(seed, func(s env.State, _ int) error {
-		var f env.Frame
-		s.Show(&f)
-		if len(f.Boards) == 0 {
-			return errors.New("a frame without boards")
+func (w *walker) frames(s env.State, _ int) error {
+	var f env.Frame
+	s.Show(&f)
+	if len(f.Boards) == 0 {
+		return errors.New("a frame without boards")
+	}
+	for _, b := range f.Boards {
+		if len(b.Cells) != b.W*b.H {
+			return fmt.Errorf("board %q of %dx%d has %d cells", b.Name, b.W, b.H, len(b.Cells))
 		}
-		for _, b := range f.Boards {
-			if len(b.Cells) != b.W*b.H {
-				return fmt.Errorf("board %q of %dx%d has %d cells", b.Name, b.W, b.H, len(b.Cells))
+		for _, c := range b.Cells {
+			if !drawable(c) {
+				return fmt.Errorf("board %q has a cell of kind %d, letter %q and ink %d", b.Name, c.Kind, c.Letter, c.Ink)
 			}
-			for _, c := range b.Cells {
-				if !drawable(c) {
-					return fmt.Errorf("board %q has a cell of kind %d, letter %q and ink %d", b.Name, c.Kind, c.Letter, c.Ink)
-				}
-				piece := env.Cell{Kind: env.CellPiece, Letter: c.Letter, Ink: c.Ink}
-				if c.Kind == env.CellGhost && !slices.Contains(b.Cells, piece) {
-					return fmt.Errorf("board %q has a ghost of %c without its piece", b.Name, c.Letter)
-				}
+			piece := env.Cell{Kind: env.CellPiece, Letter: c.Letter, Ink: c.Ink}
+			if c.Kind == env.CellGhost && !slices.Contains(b.Cells, piece) {
+				return fmt.Errorf("board %q has a ghost of %c without its piece", b.Name, c.Letter)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // drawable reports whether letter and ink are possible for the cell's kind: see env.Cell.
@@ -148,7 +143,7 @@ func hidden(g *env.Game, seats int, seed uint64) error {
 			if s.Acting() != a.Acting() || s.Score(seat) != a.Score(seat) || s.Result(seat) != a.Result(seat) {
 				return fmt.Errorf("a Hide changes who acts, or score or result of seat %d", seat)
 			}
-			varied = varied || w.unfold(a, s, seat, uint64(ply)) != ""
+			varied = varied || drawn && w.unfold(a, s, seat, uint64(ply)) != ""
 		}
 		return nil
 	})
@@ -184,34 +179,31 @@ func (w *walker) unfold(a, b env.State, seat int, seed uint64) string {
 
 // leaks checks that hidden information does not pass through Hide. Two games differ in one draw that a
 // seat cannot observe yet; after a Hide with the same seed they must continue alike for that seat.
-func leaks(g *env.Game, seats int, seed uint64) error {
-	w := newWalker(g, seats, seed)
-	return w.each(seed, func(s env.State, ply int) error {
-		if s.Acting() == 0 {
-			return nil
-		}
-		m := w.moves(s)
-		a := w.clone(s)
-		a.Step(m)
-		draws := a.Draws(nil)
-		for k := range draws {
-			b := w.clone(s)
-			other := append([]uint16{}, draws...)
-			other[k]++
-			b.Force(other)
-			b.Step(m)
-			for seat := range seats {
-				if a.Acting() != b.Acting() || look(g, a, seat).differs(look(g, b, seat)) != "" {
-					continue
-				}
-				x, y := w.clone(a), w.clone(b)
-				x.Hide(1<<seat, uint64(ply))
-				y.Hide(1<<seat, uint64(ply))
-				if d := w.unfold(x, y, seat, uint64(ply)); d != "" {
-					return fmt.Errorf("draw %d, unseen by seat %d, shows through Hide: %s", k, seat, d)
-				}
+func (w *walker) leaks(s env.State, ply int) error {
+	if s.Acting() == 0 {
+		return nil
+	}
+	m := w.moves(s)
+	a := w.clone(s)
+	a.Step(m)
+	draws := a.Draws(nil)
+	for k := range draws {
+		b := w.clone(s)
+		other := slices.Clone(draws)
+		other[k]++
+		b.Force(other)
+		b.Step(m)
+		for seat := range w.seats {
+			if a.Acting() != b.Acting() || look(w.g, a, seat).differs(look(w.g, b, seat)) != "" {
+				continue
+			}
+			x, y := w.clone(a), w.clone(b)
+			x.Hide(1<<seat, uint64(ply))
+			y.Hide(1<<seat, uint64(ply))
+			if d := w.unfold(x, y, seat, uint64(ply)); d != "" {
+				return fmt.Errorf("draw %d, unseen by seat %d, shows through Hide: %s", k, seat, d)
 			}
 		}
-		return nil
-	})
+	}
+	return nil
 }

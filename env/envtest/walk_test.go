@@ -29,10 +29,12 @@ type walker struct {
 
 	seed   uint64    // of the game that each is playing
 	played env.Moves // the moves that led to the position that each visits
+
+	other, scratch env.State // of which a check makes what it likes; each leaves them from position to position
 }
 
 func newWalker(g *env.Game, seats int, seed uint64) *walker {
-	return &walker{g: g, seats: seats, rng: rand.New(rand.NewPCG(seed, 7))}
+	return &walker{g: g, seats: seats, rng: rand.New(rand.NewPCG(seed, 7)), other: g.New(seats), scratch: g.New(seats)}
 }
 
 // moves returns a random legal action for every acting seat.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,44 @@ type Panel struct {
 	Right   []string          // and after it
 	Lines   []int             // rows with a strong line above
 	Columns bool              // numbers under the columns
+}
+
+// Draw returns rows of cells, each of which is given by its column and row.
+func Draw(width, height int, cell func(x, y int) byte) []string {
+	rows := make([]string, height)
+	for y := range rows {
+		row := make([]byte, width)
+		for x := range row {
+			row[x] = cell(x, y)
+		}
+		rows[y] = string(row)
+	}
+	return rows
+}
+
+// Numbers are labels from first to last, up or down.
+func Numbers(first, last int) (labels []string) {
+	for n := first; n != last; n += cmp.Compare(last, first) {
+		labels = append(labels, fmt.Sprint(n))
+	}
+	return append(labels, fmt.Sprint(last))
+}
+
+// Letters are the looks of seven pieces by their letters, which stand in the order of Inks.
+func Letters(letters string) map[byte]Look {
+	looks := map[byte]Look{}
+	for k, look := range Inks {
+		looks[letters[k]] = look
+	}
+	return looks
+}
+
+// Pairs joins each two rows of panels.
+func Pairs(rows [][]Panel) (pairs [][]Panel) {
+	for pair := range slices.Chunk(rows, 2) {
+		pairs = append(pairs, slices.Concat(pair...))
+	}
+	return pairs
 }
 
 // Usual are the looks of the usual characters.

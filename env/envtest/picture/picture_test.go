@@ -30,6 +30,15 @@ func TestSVG(t *testing.T) {
 	require.Contains(t, svg, `<text class="n" x="18" y="9">2</text>`, "on a piece, dark")
 }
 
+func TestRowsAndLabels(t *testing.T) {
+	require.Equal(t, []string{"aZ", ".."}, Draw(2, 2, func(x, y int) byte { return "aZ.."[2*y+x] }))
+	require.Equal(t, []string{"2", "1", "0"}, Numbers(2, 0))
+	require.Equal(t, []string{"-1", "0"}, Numbers(-1, 0))
+	require.Equal(t, Inks[6], Letters("IJLOSTZ")['Z'])
+	one := []Panel{{Caption: "one"}}
+	require.Equal(t, [][]Panel{append(one, one...), one}, Pairs([][]Panel{one, one, one}))
+}
+
 // Every look has a colour in the light and, unless a tint serves both, in the dark theme.
 func TestLooksHaveColours(t *testing.T) {
 	light, dark, ok := strings.Cut(style, "@media")

@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -119,6 +121,46 @@ func (b *Book) Table(t testing.TB, name string) (rows []map[string]string) {
 		t.Fatalf("%s: the table %q has no rows", b.Path, name)
 	}
 	return rows
+}
+
+// Number reads a number.
+func Number(t testing.TB, text string) int {
+	t.Helper()
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Words reads words, some of which stand for several: "left down*2" are left, down and down.
+func Words(t testing.TB, text string) (words []string) {
+	t.Helper()
+	for _, part := range strings.Fields(text) {
+		word, times, many := strings.Cut(part, "*")
+		if !many {
+			times = "1"
+		}
+		words = append(words, slices.Repeat([]string{word}, Number(t, times))...)
+	}
+	return words
+}
+
+// Board reads the lowest rows of a board from the top down, each of so many characters. It calls set for all that are
+// not '.', with the column and the row, counted from the lowest one.
+func Board(t testing.TB, text string, width int, set func(x, up int, c byte)) {
+	t.Helper()
+	rows := strings.Fields(text)
+	for k, row := range rows {
+		if len(row) != width {
+			t.Fatalf("%q: want rows of %d characters", row, width)
+		}
+		for x := range width {
+			if row[x] != '.' {
+				set(x, len(rows)-1-k, row[x])
+			}
+		}
+	}
 }
 
 // Blocks returns the lines of every fenced block with a name.

@@ -3,6 +3,7 @@ package rulebook
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -42,6 +43,10 @@ func TestBook(t *testing.T) {
 	require.Nil(t, b.Section("1.2"))
 	require.Equal(t, []map[string]string{{"rows": "1", "points": "10"}}, b.Table(t, "points"))
 	require.Equal(t, [][]string{{"host: a", "bot (12 ms): b"}}, b.Blocks(t, "talk"))
+	require.Equal(t, []string{"left", "down", "down"}, Words(t, "left down*2"))
+	var cells []string
+	Board(t, "#. .=", 2, func(x, up int, c byte) { cells = append(cells, fmt.Sprint(x, up, string(c))) })
+	require.Equal(t, []string{"0 1#", "1 0="}, cells)
 }
 
 func TestDialogue(t *testing.T) {
