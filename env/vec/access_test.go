@@ -143,36 +143,6 @@ func TestCloneAllKeepsOnePosition(t *testing.T) {
 	require.Less(t, testing.AllocsPerRun(3, func() { require.NoError(t, e.CloneAll(dst, src)) }), n/2.)
 }
 
-// A clone goes on as its original does, until it is reseeded: then what is seen stays the
-// same and what comes varies.
-func TestCloneReseed(t *testing.T) {
-	for _, g := range []*env.Game{toy.Pick, toy.Turns, blockbattle.Game} {
-		e, out, actions := start(t, g, vec.Config{Envs: 40})
-		play(t, 3, e, actions, out)
-		for i := 1; i < 40; i++ {
-			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
-			if i >= 20 {
-				require.NoError(t, e.Reseed(i, uint64(i)))
-			}
-		}
-		require.NotEqual(t, e.State(20), e.State(21), "another future for every seed")
-		alike := func(lo, hi int) (n int) {
-			size := e.Rows() * g.Planes.Len()
-			for i := lo; i < hi; i++ {
-				if string(out.Planes[i*size:(i+1)*size]) == string(out.Planes[:size]) {
-					n++
-				}
-			}
-			return n
-		}
-		require.NoError(t, e.Observe(out))
-		require.Equal(t, 40, alike(0, 40), "%s: what is seen stays", g.Name)
-		play(t, 6, e, actions, out)
-		require.Equal(t, 20, alike(0, 20), "%s: clones go on alike", g.Name)
-		require.Less(t, alike(20, 40), 20, "%s: reseeded ones do not", g.Name)
-	}
-}
-
 // put restores environment i with another position in its place.
 func put(e *vec.Env, i int, s env.State) error {
 	snap, err := e.Snapshot(i, nil)

@@ -3,8 +3,8 @@ package vec_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,24 +17,29 @@ import (
 	"blockyard/env/vec"
 )
 
-// middle is an agent that needs no draws and keeps nothing.
-type middle struct{ vec.Resumable }
+// A thinker chooses by the position alone, as a search does, and counts how often it is asked.
+type thinker struct{ asked *atomic.Int64 }
 
-func (middle) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+func (a thinker) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
+	a.asked.Add(1)
 	legal := s.Legal(seat, nil)
-	return legal[len(legal)/2], nil
+	return legal[(7*s.Score(seat)+3)%len(legal)], nil
 }
-func (middle) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
-func (middle) RestoreMemory([]byte) error              { return nil }
 
-func newMiddle(uint64) (env.Agent, error) { return middle{}, nil }
+func (a thinker) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
+func (a thinker) RestoreMemory([]byte) error              { return nil }
+
+// middle answers for seats that are asked.
+var middle = thinker{new(atomic.Int64)}
+
+func newMiddle(uint64) (env.Agent, error) { return middle, nil }
 
 // answerAll answers all asked seats of some environments as middle plays, and returns how many there were.
 func answerAll(t testing.TB, e *vec.Env, envs []int) (n int) {
 	var answers []vec.Answer
 	for _, i := range envs {
 		for set := e.Asked(i); set != 0; set = set.Rest() {
-			a, err := middle{}.Act(t.Context(), e.State(i), set.First())
+			a, err := middle.Act(t.Context(), e.State(i), set.First())
 			require.NoError(t, err)
 			answers = append(answers, vec.Answer{Env: i, Seat: set.First(), Action: a})
 		}
@@ -54,16 +59,6 @@ func completed(t testing.TB, e *vec.Env, actions []env.Action, out *vec.Batch) (
 		asked += answerAll(t, e, all)
 	}
 	return asked
-}
-
-// chosen fills actions by rng, as both of two environments of the same positions would.
-func chosen(e *vec.Env, rng *rand.Rand, actions []env.Action) {
-	for row := range actions {
-		legal := e.Legal(row/e.Rows(), row%e.Rows(), nil)
-		if actions[row] = 0; len(legal) > 0 {
-			actions[row] = legal[rng.IntN(len(legal))]
-		}
-	}
 }
 
 // askedSeats calls do with configurations in which the caller is asked for seats, always or in some episodes.
@@ -124,12 +119,10 @@ func TestAskedSeatsAreReplayed(t *testing.T) {
 
 // drive plays n steps in which seats are asked.
 func drive(t *testing.T, e *vec.Env, n int) {
-	rng, out := rand.New(rand.NewPCG(1, 2)), everything(t, e)
-	actions := make([]env.Action, e.Config().Envs*e.Rows())
+	out, actions := everything(t, e), make([]env.Action, e.Config().Envs*e.Rows())
 	for range n {
 		completed(t, e, actions, out)
-		chosen(e, rng, actions)
-		require.NoError(t, e.Step(actions, out))
+		play(t, 1, e, actions, out)
 	}
 	completed(t, e, actions, out)
 }

@@ -44,14 +44,6 @@ func BenchmarkTrace(b *testing.B) {
 	}
 }
 
-// BenchmarkStepBare is BenchmarkStep without vec: one game after another, the same calls,
-// nothing kept.
-func BenchmarkStepBare(b *testing.B) {
-	for _, g := range contests() {
-		b.Run(g.Name, func(b *testing.B) { benchBare(b, g) })
-	}
-}
-
 // BenchmarkMixture is BenchmarkStep with 1,024 games in which agents that do not compute anything have all
 // seats but seat 0: the same one in every episode, or one of 16.
 func BenchmarkMixture(b *testing.B) {
@@ -71,14 +63,11 @@ func BenchmarkMixture(b *testing.B) {
 }
 
 func benchStep(b *testing.B, g *env.Game, c vec.Config, more ...string) {
-	e, err := vec.New(g, c)
-	require.NoError(b, err)
-	defer e.Close()
+	e, _, actions := open(b, g, c)
 	names := append([]string{"planes", "globals", "legal", "seat", "reward", "terminated", "truncated"}, more...)
 	out, err := e.NewBatch(names...)
 	require.NoError(b, err)
 	require.NoError(b, e.Reset(vec.From(1), nil, out))
-	actions := make([]env.Action, c.Envs*e.Rows())
 	step := func() {
 		if e.Sample(actions) != nil || e.Step(actions, out) != nil {
 			b.Fatal("a legal step is refused")
@@ -99,11 +88,10 @@ func benchStep(b *testing.B, g *env.Game, c vec.Config, more ...string) {
 }
 
 func benchTrace(b *testing.B, g *env.Game, n int) {
-	e, err := vec.New(g, vec.Config{Envs: n, Autoreset: vec.SameStep})
-	require.NoError(b, err)
-	defer e.Close()
+	e, _, _ := open(b, g, vec.Config{Envs: n, Autoreset: vec.SameStep})
 	var out [4]*vec.Batch
 	for k := range out {
+		var err error
 		out[k], err = e.NewBatch()
 		require.NoError(b, err)
 	}
@@ -130,29 +118,4 @@ func benchTrace(b *testing.B, g *env.Game, n int) {
 		steps++
 	}
 	b.ReportMetric(float64(cpuTime(b)-start-untimed)/float64(steps), "cpu-ns/op")
-}
-
-func benchBare(b *testing.B, g *env.Game) {
-	s := g.New(g.MinSeats)
-	planes, globals := make([]uint8, g.Planes.Len()), make([]float32, g.Globals())
-	legal := make([]env.Action, 0, g.MaxLegal)
-	rng, seed, n := env.Rand{Word: 1}, uint64(0), 0
-	b.ReportAllocs()
-	start := cpuTime(b)
-	for b.Loop() {
-		if s.Acting() == 0 {
-			seed++
-			s.Reset(seed)
-		}
-		m := env.NoMoves
-		for set := s.Acting(); set != 0; set = set.Rest() {
-			seat := set.First()
-			legal = s.Legal(seat, legal[:0])
-			s.Observe(seat, planes, globals)
-			m[seat] = legal[rng.Next()%uint64(len(legal))]
-			n++
-		}
-		s.Step(m)
-	}
-	b.ReportMetric(float64(n)/(cpuTime(b)-start).Seconds(), "seat-steps/core-s")
 }

@@ -11,16 +11,19 @@ import (
 )
 
 // handsGame is toy.Pick in which each seat also holds a number that only it sees.
-var handsGame = func() *env.Game {
+var handsGame = like("toy:hands", func(s toy.State) env.State { return &hands{State: s} })
+
+// like is toy.Pick with states of another type.
+func like(name string, wrap func(toy.State) env.State) *env.Game {
 	g := *toy.Pick
-	g.Name = "toy:hands"
+	g.Name = name
 	g.New = func(n int) env.State {
-		s := &hands{State: *toy.Pick.New(n).(*toy.State)}
+		s := wrap(*toy.Pick.New(n).(*toy.State))
 		s.Reset(0)
 		return s
 	}
 	return &g
-}()
+}
 
 type hands struct {
 	toy.State

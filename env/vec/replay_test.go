@@ -1,7 +1,6 @@
 package vec_test
 
 import (
-	"context"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -13,18 +12,6 @@ import (
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
-
-// A thinker chooses by the position alone, as a search does, and counts how often it is asked.
-type thinker struct{ asked *atomic.Int64 }
-
-func (a thinker) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
-	a.asked.Add(1)
-	legal := s.Legal(seat, nil)
-	return legal[(7*s.Score(seat)+3)%len(legal)], nil
-}
-
-func (a thinker) AppendMemory(dst []byte) ([]byte, error) { return dst, nil }
-func (a thinker) RestoreMemory([]byte) error              { return nil }
 
 // logged steps e n times, with answers for those who are asked, and returns the log of each environment and the last batch.
 func logged(t *testing.T, e *vec.Env, n int) ([]vec.Log, *vec.Batch) {
@@ -124,16 +111,7 @@ func TestReplay(t *testing.T) {
 }
 
 // rareGame is toy.Pick in which seat 0 moves once, and then the other seat 79 times.
-var rareGame = func() *env.Game {
-	g := *toy.Pick
-	g.Name = "toy:rare"
-	g.New = func(n int) env.State {
-		s := &rare{State: *toy.Pick.New(n).(*toy.State)}
-		s.Reset(0)
-		return s
-	}
-	return &g
-}()
+var rareGame = like("toy:rare", func(s toy.State) env.State { return &rare{State: s} })
 
 type rare struct {
 	toy.State

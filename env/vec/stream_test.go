@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -31,6 +30,9 @@ func numbers(n int) (all []uint32) {
 	}
 	return all
 }
+
+// randomly returns actions that stand for random ones under vec.Random.
+func randomly(n int) []env.Action { return slices.Repeat([]env.Action{env.None - 1}, n) }
 
 // received waits until so many environments are done, and returns all that are.
 func received(t testing.TB, s *vec.Stream, n int) []uint32 {
@@ -145,11 +147,8 @@ func TestStreamAfterFailure(t *testing.T) {
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
-	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 32, Workers: 2, Illegal: vec.Random})
-	s, all := streamOf(t, e, out), numbers(32)
-	for i := range actions {
-		actions[i] = env.None - 1 // a random one instead
-	}
+	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 32, Workers: 2, Illegal: vec.Random})
+	s, all, actions := streamOf(t, e, out), numbers(32), randomly(64)
 	require.Less(t, testing.AllocsPerRun(100, func() {
 		if s.Send(all, actions) != nil {
 			t.Error("a step is refused")
@@ -159,34 +158,6 @@ func TestStreamDoesNotAllocate(t *testing.T) {
 			all, _ = s.Recv(all, 8)
 		}
 	}), 0.5)
-}
-
-// BenchmarkStream is BenchmarkStep through a Stream, in halves.
-func BenchmarkStream(b *testing.B) {
-	for _, g := range contests() {
-		b.Run(g.Name, func(b *testing.B) { benchStream(b, g, vec.Config{Envs: 1024, Illegal: vec.Random}) })
-	}
-}
-
-func benchStream(b *testing.B, g *env.Game, c vec.Config) {
-	e, out, actions := start(b, g, c)
-	stream := streamOf(b, e, out)
-	for i := range actions {
-		actions[i] = env.None - 1 // a random one instead
-	}
-	all := numbers(c.Envs)
-	require.NoError(b, stream.Send(all, actions))
-	b.ReportAllocs()
-	begun, n := time.Now(), 0
-	for b.Loop() {
-		<-stream.Await(c.Envs / 2)
-		all, _ = stream.Recv(all[:0], c.Envs/2)
-		if stream.Send(all, actions[:len(all)*e.Rows()]) != nil {
-			b.Fatal("a step is refused")
-		}
-		n += len(all)
-	}
-	b.ReportMetric(float64(n*e.Rows())/time.Since(begun).Seconds(), "seat-steps/s")
 }
 
 // contests are the games without their variants.

@@ -76,7 +76,7 @@ func (w *twin) begin() {
 			at -= m[k].Weight
 		}
 		w.opponents[seat] = m[k].ID
-		if w.agents[seat] = (middle{}); m[k].Agent != nil { // else the caller is asked
+		if w.agents[seat] = middle; m[k].Agent != nil { // else the caller is asked
 			w.agents[seat], _ = m[k].Agent(stream(1 << 62))
 		}
 	}
@@ -181,14 +181,10 @@ func (w *twin) step(actions []env.Action, out *vec.Batch) {
 		w.tally()
 	}
 	if w.c.Autoreset == vec.SameStep && (w.cut || w.s.Acting() == 0) {
-		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat)
-		w.masks(out.FinalLegal)
-		w.who(out.FinalOpponent)
+		w.look(out.FinalPlanes, out.FinalGlobals, out.FinalSeat, out.FinalLegal, out.FinalOpponent)
 		w.episode++
 		w.begin()
-		w.look(out.Planes, out.Globals, out.Seat)
-		w.masks(out.Legal)
-		w.who(out.Opponent)
+		w.look(out.Planes, out.Globals, out.Seat, out.Legal, out.Opponent)
 	}
 }
 
@@ -282,9 +278,7 @@ func (w *twin) potentials() (all []float64) {
 }
 
 func (w *twin) write(out *vec.Batch, reward []float32) {
-	w.look(out.Planes, out.Globals, out.Seat)
-	w.masks(out.Legal)
-	w.who(out.Opponent)
+	w.look(out.Planes, out.Globals, out.Seat, out.Legal, out.Opponent)
 	copy(out.Reward[w.at*w.c.Seats:], reward)
 	copy(out.Score[w.at*w.c.Seats:], w.scores())
 	if out.Moves != nil {
@@ -301,20 +295,18 @@ func (w *twin) write(out *vec.Batch, reward []float32) {
 	}
 }
 
-// who writes the IDs of the agents, if there are any.
-func (w *twin) who(slab []uint16) {
-	if slab != nil {
-		copy(slab[w.at*w.c.Seats:], w.opponents)
+// look writes the rows, and the IDs of the agents if there are any.
+func (w *twin) look(planes []uint8, globals []float32, seats, legal []uint8, opponents []uint16) {
+	if opponents != nil {
+		copy(opponents[w.at*w.c.Seats:], w.opponents)
 	}
-}
-
-func (w *twin) look(planes []uint8, globals []float32, seats []uint8) {
 	for r, seat := range w.seats {
 		row := w.at*w.rows + r
-		p, q := make([]uint8, w.g.Planes.Len()), make([]float32, w.g.Globals())
-		seats[row] = 0xFF
-		if seat >= 0 {
-			seats[row] = uint8(seat)
+		p, q, mask := make([]uint8, w.g.Planes.Len()), make([]float32, w.g.Globals()), make([]uint8, w.g.MaskLen())
+		if seats[row] = uint8(seat); seat >= 0 { // of -1 it is vec.NoSeat
+			for _, a := range w.s.Legal(seat, nil) {
+				mask[a/8] += 1 << (a % 8)
+			}
 		}
 		if w.c.Rows == vec.SeatRows {
 			seat = w.players()[r]
@@ -324,18 +316,7 @@ func (w *twin) look(planes []uint8, globals []float32, seats []uint8) {
 		}
 		copy(planes[row*len(p):], p)
 		copy(globals[row*len(q):], q)
-	}
-}
-
-func (w *twin) masks(slab []uint8) {
-	for r, seat := range w.seats {
-		mask := make([]uint8, w.g.MaskLen())
-		if seat >= 0 {
-			for _, a := range w.s.Legal(seat, nil) {
-				mask[a/8] += 1 << (a % 8)
-			}
-		}
-		copy(slab[(w.at*w.rows+r)*len(mask):], mask)
+		copy(legal[row*len(mask):], mask)
 	}
 }
 
@@ -360,10 +341,8 @@ func (s *pause) Legal(seat int, dst []env.Action) []env.Action {
 }
 
 func allGames() []*env.Game {
-	p := *toy.Pick
-	p.Name = "toy:pause"
-	p.New = func(seats int) env.State { return &pause{*toy.Pick.New(seats).(*toy.State)} }
-	all := append([]*env.Game{toy.Pick, toy.Turns, &p}, games.All...)
+	p := like("toy:pause", func(s toy.State) env.State { return &pause{s} })
+	all := append([]*env.Game{toy.Pick, toy.Turns, p}, games.All...)
 	if testing.Short() {
 		return all[:4] // goroutines do the same whatever the game is
 	}
@@ -372,12 +351,10 @@ func allGames() []*env.Game {
 
 // twinConfigs are the ways to drive a game that the twin judges.
 func twinConfigs(g *env.Game) map[string]vec.Config {
-	last := make([]vec.AgentFactory, g.MinSeats)
-	last[g.MinSeats-1] = newDie
-	first := make([]vec.AgentFactory, g.MinSeats)
-	first[0] = newDie
-	if g.MinSeats == 1 { // the caller has the only seat
-		first, last = nil, nil
+	var first, last []vec.AgentFactory
+	if g.MinSeats > 1 { // else the caller has the only seat
+		first, last = make([]vec.AgentFactory, g.MinSeats), make([]vec.AgentFactory, g.MinSeats)
+		first[0], last[g.MinSeats-1] = newDie, newDie
 	}
 	var mixtures [2][]vec.Mixture
 	for k := range mixtures {
@@ -394,14 +371,11 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 		shaped = vec.RewardDefault
 	}
 	all := map[string]vec.Config{
-		"all driven":        {},
 		"shaped":            {Reward: shaped, StepLimit: 7},
 		"shaped, same step": {Reward: shaped, StepLimit: 8, Autoreset: vec.SameStep, Agents: last},
 		"mixture":           {Mixtures: mixtures[0], StepLimit: 6},
 		"mixture, at once":  {Mixtures: mixtures[1], StepLimit: 3, Autoreset: vec.SameStep},
 		"score":             {Reward: vec.RewardScore, Autoreset: vec.SameStep},
-		"same step":         {Autoreset: vec.SameStep},
-		"limit":             {StepLimit: 5},
 		"limit, same step":  {StepLimit: 4, Autoreset: vec.SameStep, Agents: first},
 		"agent first":       {Agents: first, Reward: vec.RewardScore},
 		"agent last":        {Agents: last, Autoreset: vec.SameStep},
@@ -418,8 +392,7 @@ func twinConfigs(g *env.Game) map[string]vec.Config {
 
 // seatCounts returns the fewest and the most seats of a game, and one more than the fewest.
 func seatCounts(g *env.Game) []int {
-	counts := []int{g.MinSeats, min(g.MinSeats+1, g.MaxSeats), g.MaxSeats}
-	return slices.Compact(counts)
+	return slices.Compact([]int{g.MinSeats, min(g.MinSeats+1, g.MaxSeats), g.MaxSeats})
 }
 
 // TestTwin plays random games, every way there is, beside the obvious implementation: every slab is equal after every

@@ -30,32 +30,24 @@ func (a *uneven) Act(ctx context.Context, s env.State, seat int) (env.Action, er
 // BenchmarkUneven steps 16 environments with uneven agents on 16 goroutines: all together with Step, and through a
 // Stream that receives 4 at a time. An operation is 16 steps of single environments.
 func BenchmarkUneven(b *testing.B) {
-	agents := []vec.AgentFactory{nil, newUneven}
-	c := vec.Config{Envs: 16, Workers: 16, Agents: agents, Illegal: vec.Random}
+	c := vec.Config{Envs: 16, Workers: 16, Agents: []vec.AgentFactory{nil, newUneven}, Illegal: vec.Random}
+	actions := randomly(c.Envs)
 	b.Run("step", func(b *testing.B) {
-		e, out, actions := start(b, toy.Pick, c)
-		for i := range actions {
-			actions[i] = env.None - 1 // a random one instead
-		}
+		e, out, _ := start(b, toy.Pick, c)
 		for b.Loop() {
 			require.NoError(b, e.Step(actions, out))
 		}
 	})
 	b.Run("stream", func(b *testing.B) {
-		e, out, actions := start(b, toy.Pick, c)
-		stream, err := e.Stream(out)
-		require.NoError(b, err)
-		some := make([]uint32, c.Envs)
-		for i := range actions {
-			actions[i], some[i] = env.None-1, uint32(i)
-		}
+		e, out, _ := start(b, toy.Pick, c)
+		stream, some := streamOf(b, e, out), numbers(c.Envs)
 		require.NoError(b, stream.Send(some, actions))
 		for b.Loop() {
 			for range 4 {
 				<-stream.Await(4)
-				if some, err = stream.Recv(some[:0], 4); err != nil {
-					b.Fatal(err)
-				}
+				var err error
+				some, err = stream.Recv(some[:0], 4)
+				require.NoError(b, err)
 				require.NoError(b, stream.Send(some, actions[:len(some)]))
 			}
 		}

@@ -56,9 +56,8 @@ func (s *trap) Step(m env.Moves) {
 
 // TestAPanicIsOverWithAReset: after a panic only a reset of all environments is possible, and then all is as new.
 func TestAPanicIsOverWithAReset(t *testing.T) {
-	g := *toy.Pick
-	g.New = func(seats int) env.State { return &trap{*toy.Pick.New(seats).(*toy.State)} }
-	e, out, actions := start(t, &g, vec.Config{Envs: 8})
+	g := like("toy:trap", func(s toy.State) env.State { return &trap{s} })
+	e, out, actions := start(t, g, vec.Config{Envs: 8})
 	first := positions(t, e)
 	var err error
 	for range 50 {

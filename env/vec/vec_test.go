@@ -5,6 +5,7 @@ import (
 	"encoding"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"testing"
@@ -138,30 +139,26 @@ func TestNeedsReset(t *testing.T) {
 
 // Under Random an action that is not legal stands for a legal one.
 func TestRandomPolicy(t *testing.T) {
-	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 64, Illegal: vec.Random})
-	counts := map[env.Action]int{}
-	for range 200 {
-		for k := range actions {
-			actions[k] = 8000
+	const n = 3000
+	e, out, _ := start(t, toy.Pick, vec.Config{Envs: n, Illegal: vec.Random})
+	var counts [4]float64 // of the numbers taken on cards of value 3, and their sum
+	for range 4 {
+		before := make([]toy.State, n)
+		for i := range before {
+			before[i] = *e.State(i).(*toy.State)
 		}
-		was := make([]env.Action, 64)
-		for i := range was {
-			if was[i] = env.None; !e.Ended(i) {
-				was[i] = e.Legal(i, 0, nil)[0] / 3 // the card
-			}
-		}
-		require.NoError(t, e.Step(actions, out))
-		for i := range was {
-			if last := e.State(i).(*toy.State).Last[0]; last != 0 && was[i] != env.None {
-				require.LessOrEqual(t, int(last), int(was[i])+1)
-				if was[i] == 2 {
-					counts[env.Action(last)]++
-				}
+		require.NoError(t, e.Step(randomly(2*n), out))
+		for i := range before {
+			last := e.State(i).(*toy.State).Last[0]
+			require.True(t, 1 <= last && last <= before[i].Card)
+			if before[i].Card == 3 {
+				counts[0]++
+				counts[last]++
 			}
 		}
 	}
-	for n := env.Action(1); n <= 3; n++ {
-		require.InDelta(t, 1.0/3, float64(counts[n])/float64(counts[1]+counts[2]+counts[3]), 0.05)
+	for _, count := range counts[1:] {
+		require.InDelta(t, 1.0/3, count/counts[0], 0.05)
 	}
 }
 
@@ -207,7 +204,10 @@ func (f acting) Act(ctx context.Context, s env.State, seat int) (env.Action, err
 func always(a env.Agent) vec.AgentFactory { return func(uint64) (env.Agent, error) { return a, nil } }
 
 // counts is what happened to its agents, which are dice that are kept for good.
-type counts struct{ acts, games, closes int }
+type counts struct {
+	acts, games, closes int
+	wrong               func() (env.Action, error) // what they do from now on, nil for what is right
+}
 
 func (n *counts) agent(seed uint64) (env.Agent, error) {
 	return &counted{die{env.Rand{Word: seed}}, n}, nil
@@ -224,7 +224,9 @@ func (a *counted) NewGame(seed uint64) {
 }
 
 func (a *counted) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	a.acts++
+	if a.acts++; a.wrong != nil {
+		return a.wrong()
+	}
 	return a.die.Act(ctx, s, seat)
 }
 
@@ -241,19 +243,14 @@ func TestAgentsThatFail(t *testing.T) {
 		"its agent answers illegal action: 77": func() (env.Action, error) { return 77, nil },
 		"panic: no such card":                  func() (env.Action, error) { panic("no such card") },
 	} {
-		bad, closed := false, 0
+		var n counts
 		agents := []vec.AgentFactory{nil, func(seed uint64) (env.Agent, error) {
-			d := &die{env.Rand{Word: seed}}
-			return closing{&closed, func(ctx context.Context, s env.State, seat int) (env.Action, error) {
-				if bad {
-					return wrong()
-				}
-				return d.Act(ctx, s, seat)
-			}}, nil
+			a, err := n.agent(seed)
+			return closing{a, a.(io.Closer)}, err
 		}}
 		e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: agents})
 		play(t, 1, e, actions, out)
-		bad = true
+		n.wrong = wrong
 		require.NoError(t, e.Sample(actions))
 		err := e.Step(actions, out)
 		require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
@@ -262,24 +259,19 @@ func TestAgentsThatFail(t *testing.T) {
 			e.Reset(vec.From(1), []bool{true, false, false}, out)} {
 			require.ErrorContains(t, err, "reset all environments to go on")
 		}
-		bad = false
+		n.wrong = nil
 		require.NoError(t, e.Reset(vec.From(1), nil, out))
-		require.Equal(t, 3, closed, "agents of ended episodes are closed")
+		require.Equal(t, 3, n.closes, "agents of ended episodes are closed")
 		play(t, 1, e, actions, out)
 		require.NoError(t, e.Close())
-		require.Equal(t, 6, closed)
+		require.Equal(t, 6, n.closes)
 	}
 }
 
-// A closing agent counts how often it is closed.
+// A closing agent has no NewGame.
 type closing struct {
-	closed *int
-	acting
-}
-
-func (a closing) Close() error {
-	*a.closed++
-	return nil
+	env.Agent
+	io.Closer
 }
 
 // An agent with NewGame is told of new episodes instead of being made anew.
