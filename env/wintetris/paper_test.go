@@ -1,6 +1,7 @@
 package wintetris
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -65,20 +66,20 @@ func TestPaperAgainstItsTwin(t *testing.T) {
 
 // slowDrops lists each set of cells in which a piece can rest that falls from above, once.
 func slowDrops(f *slowField, kind uint8) (out []Block) {
-	seen := map[string]bool{}
+	seen := map[slowField]bool{}
 	for r := range uint8(Rotations) {
 		for x := range int8(Width + 2) {
 			b := Block{kind, r, x - 2, Height}
-			if inside := f.fits(b); !inside {
+			if !f.fits(b) {
 				continue
 			}
 			b = f.fall(b)
-			cells := [Height + 6][Width]bool{}
+			var cells slowField
 			for _, c := range slowCells(b) {
 				cells[c[1]][c[0]] = true
 			}
-			if key := fmt.Sprint(cells); !seen[key] {
-				seen[key] = true
+			if !seen[cells] {
+				seen[cells] = true
 				out = append(out, b)
 			}
 		}
@@ -92,14 +93,7 @@ func paperExamples(t *testing.T) (states []*State, actions []env.Action, table [
 	for _, row := range table {
 		s := Paper10Game.New(1).(*State)
 		s.Piece = above(uint8(strings.Index(Letters, row["piece"])))
-		rows := strings.Fields(row["board"])
-		for i, cells := range rows {
-			for x, c := range cells {
-				if c == '#' {
-					s.Field.Set(x, len(rows)-1-i)
-				}
-			}
-		}
+		rulebook.Board(t, row["board"], Width, func(x, up int, _ byte) { s.Field.Set(x, up) })
 		require.NoError(t, s.Check())
 		a, err := Paper10Game.Parse("r" + row["rotation"] + " x" + row["x"])
 		require.NoError(t, err)
@@ -112,29 +106,8 @@ func TestPaperExamples(t *testing.T) {
 	states, actions, table := paperExamples(t)
 	for k, s := range states {
 		require.NoError(t, env.Apply(Paper10Game, s, env.Alone(0, actions[k])))
-		require.Equal(t, number(t, table[k]["rows removed"]), s.Score(0), "%v", table[k])
+		require.Equal(t, rulebook.Number(t, table[k]["rows removed"]), s.Score(0), "%v", table[k])
 		require.Equal(t, table[k]["over"] == "yes", s.Over == LockOut, "%v", table[k])
-	}
-}
-
-// Nothing of a piece that is not drawn yet can be seen.
-func TestPaperHidesTheNextPiece(t *testing.T) {
-	for g := range papers {
-		a, b := g.New(1), g.New(1)
-		a.Reset(5)
-		b.CopyFrom(a)
-		b.Hide(1, 99)
-		require.Len(t, g.GlobalNames, Kinds)
-		require.Zero(t, a.(*State).Next)
-		moves := env.Alone(0, a.Legal(0, nil)[0])
-		seen := map[uint8]bool{}
-		for seed := range uint64(50) {
-			b.CopyFrom(a)
-			b.Hide(1, seed)
-			b.Step(moves)
-			seen[b.(*State).Piece.Kind] = true
-		}
-		require.Len(t, seen, Kinds)
 	}
 }
 
@@ -144,44 +117,35 @@ func TestPictureOverflow(t *testing.T) {
 	before, b := s.Field, target(s.Piece, actions[len(actions)-1])
 	s.Step(env.Alone(0, actions[len(actions)-1]))
 	require.Equal(t, LockOut, s.Over)
-	draw := func(pieces ...Block) (out []string) {
-		for k, row := range board(&before, 12, 0, pieces...) {
-			if y := 12 - k; y >= paperRows {
-				row = strings.ReplaceAll(row, ".", ":")
-			}
-			out = append(out, row)
+	draw := func(piece Block) []string {
+		rows := board(&before, 12, 0, piece)
+		for k, row := range rows[:13-paperRows] {
+			rows[k] = strings.ReplaceAll(row, ".", ":")
 		}
-		return out
+		return rows
 	}
 	b.Y = paperRows + 1
 	picture.Keep(t, "overflow", picture.SVG("A piece that ends above row 9: the game is over, and the full row stays", []picture.Panel{
-		{Caption: "the square falls", Rows: draw(b), Left: rows(12, 0), Looks: looks, Columns: true, Lines: []int{3}},
+		{Caption: "the square falls", Rows: draw(b), Left: picture.Numbers(12, 0), Looks: looks, Columns: true, Lines: []int{3}},
 		{Caption: "over", Rows: draw(s.Piece), Looks: looks, Lines: []int{3}},
 	}))
 }
 
 // TestPictureMeasures draws what five features of rules §15.3 count in one field. What agents count has a twin of its own.
 func TestPictureMeasures(t *testing.T) {
-	text := []string{"...#......", "...##.....", ".#.##...#.", ".#####.#..", "##.###.##.", "#.####.###"}
-	s := &State{Mode: Paper10}
 	const high = 6
-	for k, row := range text {
-		for x, c := range row {
-			if c == '#' {
-				s.Field.Set(x, high-1-k)
-			}
-		}
-	}
-	solid := func(x, y int) bool { return x < 0 || x >= Width || y < 0 || s.Field.At(x, y) }
-	panel := func(name string, cell func(x, y int) string) picture.Panel {
-		p := picture.Panel{Rows: board(&s.Field, high-1, 0), Texts: map[[2]int]string{}, Columns: true}
+	var f Field
+	rulebook.Board(t, "...#...... ...##..... .#.##...#. .#####.#.. ##.###.##. #.####.###", Width,
+		func(x, up int, _ byte) { f.Set(x, up) })
+	solid := func(x, y int) bool { return x < 0 || x >= Width || y < 0 || f.At(x, y) }
+	one := func(is bool) int { return map[bool]int{true: 1}[is] }
+	panel := func(name, mark string, count func(x, y int) int) picture.Panel {
+		p := picture.Panel{Rows: board(&f, high-1, 0), Texts: map[[2]int]string{}, Columns: true}
 		sum := 0
 		for y := range high {
 			for x := range Width {
-				if mark := cell(x, y); mark != "" {
-					p.Texts[[2]int{x, high - 1 - y}] = mark
-					n := 1
-					_, _ = fmt.Sscan(mark, &n)
+				if n := count(x, y); n > 0 {
+					p.Texts[[2]int{x, high - 1 - y}] = cmp.Or(mark, fmt.Sprint(n))
 					sum += n
 				}
 			}
@@ -189,72 +153,40 @@ func TestPictureMeasures(t *testing.T) {
 		p.Caption = fmt.Sprintf("%s: %d", name, sum)
 		return p
 	}
-	covered := func(x, y int) bool {
-		for above := y + 1; above < high; above++ {
-			if s.Field.At(x, above) {
-				return true
-			}
-		}
-		return false
-	}
-	holes := panel("holes", func(x, y int) string {
-		if !solid(x, y) && covered(x, y) {
-			return "h"
-		}
-		return ""
-	})
-	depth := panel("hole depth", func(x, y int) string {
-		below := y
-		for solid(x, below) && below >= 0 {
-			below--
-		}
-		if solid(x, y) && below >= 0 {
-			return "d"
-		}
-		return ""
-	})
-	wells := panel("board wells", func(x, y int) string {
-		n := 0
-		for from := y; from < high && !solid(x, from); from++ {
-			if solid(x-1, from) && solid(x+1, from) {
-				n = from - y + 1
-			}
-		}
-		if n == 0 {
-			return ""
-		}
-		return fmt.Sprint(n)
-	})
-	across := panel("row transitions of these rows", func(x, y int) string {
-		n := 0
-		if solid(x, y) != solid(x-1, y) {
-			n++
-		}
-		if x == Width-1 && !solid(x, y) {
-			n++
-		}
-		return strings.TrimLeft(fmt.Sprint(n), "0")
-	})
-	along := panel("column transitions", func(x, y int) string {
-		n := 0
-		if solid(x, y) != solid(x, y-1) {
-			n++
-		}
-		if y == high-1 && solid(x, y) {
-			n++
-		}
-		return strings.TrimLeft(fmt.Sprint(n), "0")
-	})
-	steps := picture.Panel{Rows: board(&s.Field, high-1, 0), Texts: map[[2]int]string{}, Columns: true}
-	heights, seen := s.Field.Heights(), map[int8]bool{}
+	steps := picture.Panel{Rows: board(&f, high-1, 0), Texts: map[[2]int]string{}, Columns: true}
+	heights, seen := f.Heights(), map[int8]bool{}
 	for x := range Width - 1 {
 		d := heights[x+1] - heights[x]
-		if seen[d] = true; d < -2 || d > 2 {
-			delete(seen, d)
+		if -2 <= d && d <= 2 {
+			seen[d] = true
 		}
 		steps.Texts[[2]int{x + 1, 0}] = fmt.Sprint(d)
 	}
 	steps.Caption = fmt.Sprintf("steps: %d of -2 to 2", len(seen))
-	picture.Keep(t, "measures", picture.SVG("What the features of the literature count in one field",
-		[]picture.Panel{holes, depth, wells}, []picture.Panel{across, along, steps}))
+	picture.Keep(t, "measures", picture.SVG("What the features of the literature count in one field", []picture.Panel{
+		panel("holes", "h", func(x, y int) int { return one(!solid(x, y) && y < int(heights[x])) }),
+		panel("hole depth", "d", func(x, y int) int {
+			below := y
+			for below >= 0 && solid(x, below) {
+				below--
+			}
+			return one(below >= 0 && below < y)
+		}),
+		panel("board wells", "", func(x, y int) (n int) {
+			for from := y; from < high && !solid(x, from); from++ {
+				if solid(x-1, from) && solid(x+1, from) {
+					n = from - y + 1
+				}
+			}
+			return n
+		}),
+	}, []picture.Panel{
+		panel("row transitions of these rows", "", func(x, y int) int {
+			return one(solid(x, y) != solid(x-1, y)) + one(x == Width-1 && !solid(x, y))
+		}),
+		panel("column transitions", "", func(x, y int) int {
+			return one(solid(x, y) != solid(x, y-1)) + one(y == high-1 && solid(x, y))
+		}),
+		steps,
+	}))
 }

@@ -2,7 +2,6 @@ package wintetris
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -17,15 +16,7 @@ func scene(t *testing.T, piece, picture string) *Engine {
 	e := &Engine{}
 	e.Force([]uint16{uint16(strings.Index(Letters, piece)), 3})
 	e.Start(1)
-	rows := strings.Fields(picture)
-	for k, row := range rows {
-		require.Len(t, row, Width)
-		for x, c := range row {
-			if c == '#' {
-				e.Field.Set(x, len(rows)-1-k)
-			}
-		}
-	}
+	rulebook.Board(t, picture, Width, func(x, up int, _ byte) { e.Field.Set(x, up) })
 	require.Equal(t, Running, e.Over)
 	return e
 }
@@ -34,30 +25,16 @@ func scene(t *testing.T, piece, picture string) *Engine {
 func answers(t *testing.T, text string) (out []Bits) {
 	t.Helper()
 	names := map[string]Bits{"left": Left, "right": Right, "cw": CW, "ccw": CCW, "drop": Drop, "wait": 0}
-	for _, part := range strings.Fields(text) {
-		word, times, many := strings.Cut(part, "*")
-		n := 1
-		if many {
-			n = number(t, times)
-		}
+	for _, word := range rulebook.Words(t, text) {
 		bits := Bits(0)
 		for _, name := range strings.Split(word, "+") {
 			bit, known := names[name]
 			require.True(t, known, name)
 			bits |= bit
 		}
-		for range n {
-			out = append(out, bits)
-		}
+		out = append(out, bits)
 	}
 	return out
-}
-
-func number(t *testing.T, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
 }
 
 // TestRulesExamples plays the worked examples of RULES.md, and compares its table of points.
@@ -87,7 +64,7 @@ func TestRulesExamples(t *testing.T) {
 	shown := map[int]bool{}
 	for _, row := range book.Table(t, "examples") {
 		e := scene(t, row["piece"], row["board"])
-		e.Lines = int32(number(t, row["lines before"]))
+		e.Lines = int32(rulebook.Number(t, row["lines before"]))
 		before := *e
 		for _, bits := range answers(t, row["answers"]) {
 			e.Tick(bits)
@@ -96,7 +73,7 @@ func TestRulesExamples(t *testing.T) {
 		shown[rows] = true
 		require.Equal(t, []string{row["lines"], row["points"], row["level afterwards"]},
 			[]string{fmt.Sprint(e.Lines), fmt.Sprint(e.Points), fmt.Sprint(e.Level())}, "%v", row)
-		require.EqualValues(t, e.Points, number(t, points[fmt.Sprint(rows)])*before.Level())
+		require.EqualValues(t, e.Points, rulebook.Number(t, points[fmt.Sprint(rows)])*before.Level())
 	}
 	require.Len(t, shown, 5, "want an example of every number of rows")
 }

@@ -24,14 +24,7 @@ func TestEngineAgainstItsTwin(t *testing.T) {
 		for e.Over == Running {
 			bits := rng.IntN(bitSets)
 			if rng.IntN(4) > 0 { // as the placer would, toward a low place
-				moves := e.Field.Moves(e.Piece, nil)
-				target := moves[rng.IntN(len(moves))]
-				for range 6 {
-					if m := moves[rng.IntN(len(moves))]; m.Top() < target.Top() {
-						target = m
-					}
-				}
-				bits = int(Toward(e.Piece, target))
+				bits = int(Toward(e.Piece, low(rng, &e)))
 			}
 			require.Equal(t, slow.newPiece, e.New)
 			e.Tick(Bits(bits))
@@ -48,11 +41,23 @@ func TestEngineAgainstItsTwin(t *testing.T) {
 	}
 }
 
+// low returns a random place of the piece, a low one so that games last.
+func low(rng *rand.Rand, e *Engine) Block {
+	moves := e.Field.Moves(e.Piece, nil)
+	target := moves[rng.IntN(len(moves))]
+	for range 5 {
+		if m := moves[rng.IntN(len(moves))]; m.Top() < target.Top() {
+			target = m
+		}
+	}
+	return target
+}
+
 // TestMovesAgainstTheirTwin compares the move lists on rubbish of every height, from where a
 // piece appears and from anywhere.
 func TestMovesAgainstTheirTwin(t *testing.T) {
 	rng := rand.New(rand.NewPCG(envtest.Seed(t), 2))
-	for n := range 8_000 {
+	for n := range 3_000 {
 		var slow slowField
 		for y := range rng.IntN(Height + 1) {
 			for range 1 + rng.IntN(9) {
@@ -128,7 +133,7 @@ func TestFirstPieces(t *testing.T) {
 	row := rulebook.Open(t, ".").Table(t, "sequence")[0]
 	want := row["first pieces"]
 	var e Engine
-	e.Start(uint64(number(t, row["seed"])))
+	e.Start(uint64(rulebook.Number(t, row["seed"])))
 	got := string(Letters[e.Piece.Kind])
 	for len(got) < len(want) {
 		got += string(Letters[e.Next])
@@ -161,14 +166,7 @@ func TestPlaceAgainstItsTicks(t *testing.T) {
 		b := a
 		parts := 1 + rng.IntN(5)
 		for a.Over == Running {
-			moves := a.Field.Moves(a.Piece, nil)
-			target := moves[rng.IntN(len(moves))]
-			for range 5 { // low, so that games last
-				if m := moves[rng.IntN(len(moves))]; m.Top() < target.Top() {
-					target = m
-				}
-			}
-			free := a
+			free, target := a, low(rng, &a)
 			if ticks, locked := free.glide(target, parts); locked {
 				glides++
 			} else if ticks >= parts {
