@@ -16,7 +16,7 @@ import (
 func TestBlockTable(t *testing.T) {
 	sums := map[int]string{}
 	for _, row := range rulebook.Open(t, ".").Table(t, "sums") {
-		sums[number(t, row["lines"])] = row["SHA-256"]
+		sums[rulebook.Number(t, row["lines"])] = row["SHA-256"]
 	}
 	require.Len(t, sums, 6)
 	require.Len(t, outlines(), Types-29)

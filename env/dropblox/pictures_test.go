@@ -2,10 +2,13 @@ package dropblox
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"blockyard/env/envtest/picture"
+	"blockyard/env/envtest/rulebook"
 )
 
 // looks are those of blocks.
@@ -15,116 +18,88 @@ var looks = map[byte]picture.Look{'B': picture.Inks[2], 'P': picture.Inks[0]}
 func block(kind int) picture.Panel {
 	b := BlockOf(kind)
 	t := NewShape(&b).Turn[0]
-	rows := make([][]byte, t.High.I-t.Low.I+1)
-	for k := range rows {
-		rows[k] = []byte(strings.Repeat(" ", int(t.High.J-t.Low.J)+1))
-	}
-	for _, c := range b.Cells() {
-		rows[c.I-t.Low.I][c.J-t.Low.J] = 'B'
-	}
-	p := picture.Panel{Caption: fmt.Sprint(kind), Looks: looks, Texts: map[[2]int]string{{int(-t.Low.J), int(-t.Low.I)}: "o"}}
-	for _, row := range rows {
-		p.Rows = append(p.Rows, string(row))
-	}
-	return p
+	rows := picture.Draw(int(t.High.J-t.Low.J)+1, int(t.High.I-t.Low.I)+1, func(x, y int) byte {
+		if slices.Contains(b.Cells(), Cell{int8(y) + t.Low.I, int8(x) + t.Low.J}) {
+			return 'B'
+		}
+		return ' '
+	})
+	texts := map[[2]int]string{{int(-t.Low.J), int(-t.Low.I)}: "o"}
+	return picture.Panel{Caption: fmt.Sprint(kind), Rows: rows, Looks: looks, Texts: texts}
 }
 
 func TestPictureBlocks(t *testing.T) {
-	var rows [][]picture.Panel
-	for from := 0; from < len(drawn); from += 11 {
-		var row []picture.Panel
-		for kind := from; kind < min(from+11, len(drawn)); kind++ {
-			row = append(row, block(kind))
-		}
-		rows = append(rows, row)
+	var all []picture.Panel
+	for kind := range len(drawn) {
+		all = append(all, block(kind))
 	}
+	rows := slices.Collect(slices.Chunk(all, 11))
 	picture.Keep(t, "blocks", picture.SVG("The types 0 to 28 as they appear; o marks the centre", rows...))
 }
 
 // board draws rows first to last with a block if b is not nil.
-func board(s *State, first, last int, b *Block) picture.Panel {
-	p := picture.Panel{Looks: looks}
-	for i := first; i <= last; i++ {
-		row := []byte(strings.Repeat(".", Cols))
-		for j := range row {
-			if s.Taken[j]>>uint(i)&1 != 0 {
-				row[j] = '#'
-			} else if i < Hidden {
-				row[j] = ':'
-			}
+func board(s *State, first, last int, b *Block, caption string) picture.Panel {
+	rows := picture.Draw(Cols, last-first+1, func(j, y int) byte {
+		i := first + y
+		switch {
+		case b != nil && slices.Contains(b.Cells(), Cell{int8(i) - b.Center.I, int8(j) - b.Center.J}):
+			return 'B'
+		case s.Taken[j]>>uint(i)&1 != 0:
+			return '#'
+		case i < Hidden:
+			return ':'
 		}
-		if b != nil {
-			for _, c := range b.Cells() {
-				if int(b.Center.I+c.I) == i {
-					row[b.Center.J+c.J] = 'B'
-				}
-			}
-		}
-		p.Rows = append(p.Rows, string(row))
-	}
-	return p
+		return '.'
+	})
+	return picture.Panel{Caption: caption, Rows: rows, Looks: looks}
 }
 
 // numbered adds numbers of rows and columns to a panel.
-func numbered(p picture.Panel, first int, caption string) picture.Panel {
-	p.Caption, p.Columns = caption, true
-	for k := range p.Rows {
-		p.Left = append(p.Left, fmt.Sprint(first+k))
-	}
+func numbered(p picture.Panel, first int) picture.Panel {
+	p.Left, p.Columns = picture.Numbers(first, first+len(p.Rows)-1), true
 	return p
 }
 
 func TestPictureBoard(t *testing.T) {
 	s := scene(t, 12, "............")
 	b := s.Block(0)
-	p := numbered(board(s, 0, Rows-1, &b), 0, "type 12 appears")
+	p := numbered(board(s, 0, Rows-1, &b, "type 12 appears"), 0)
 	p.Lines = []int{Hidden}
 	p.Right = make([]string, Rows)
 	p.Right[4] = "hidden"
 	picture.Keep(t, "board", picture.SVG("The board: rows 0 to 8 are hidden", []picture.Panel{p}))
 }
 
+// carry moves a block by commands, of which all or none are possible.
+func carry(t *testing.T, s *State, b *Block, words string, possible bool) {
+	for _, word := range rulebook.Words(t, words) {
+		c, _ := ParseCommand(word)
+		require.Equal(t, possible, c.Carry(b, &s.Taken), word)
+	}
+}
+
 func TestPictureMoves(t *testing.T) {
 	s := scene(t, 1, "#####.###### ####...##### #####.######")
 	b := s.Block(0)
 	var panels []picture.Panel
-	for k, step := range []string{"left down*22", "rotate", "left", "up"} {
-		for _, word := range repeated(t, step) {
-			c, _ := ParseCommand(word)
-			if legal := c.Carry(&b, &s.Taken); legal == (k == 3) {
-				t.Fatalf("%s in panel %d: legal is %v", word, k, legal)
-			}
-		}
-		p := board(s, 28, 32, &b)
-		p.Caption = step
-		switch k {
-		case 0:
-			p = numbered(p, 28, "left, down 22 times")
-		case 3:
-			p.Caption += ": ignored"
-		}
-		panels = append(panels, p)
+	for k, caption := range []string{"left, down 22 times", "rotate", "left", "up: ignored"} {
+		carry(t, s, &b, []string{"left down*22", "rotate", "left", "up"}[k], k < 3)
+		panels = append(panels, board(s, 28, 32, &b, caption))
 	}
+	panels[0] = numbered(panels[0], 28)
 	picture.Keep(t, "moves", picture.SVG("Commands move and turn a block; what is not possible is ignored", panels))
 }
 
 func TestPictureClear(t *testing.T) {
 	s := scene(t, 4, "##.......... ##########.. ###########. ##########.. ###########.")
-	b := s.Block(0)
-	for _, word := range repeated(t, "right*9") {
-		c, _ := ParseCommand(word)
-		c.Carry(&b, &s.Taken)
-	}
+	b, before := s.Block(0), *s
+	const right = "right*5"
+	carry(t, s, &b, right, true)
 	b.Drop(&s.Taken)
-	before := *s
-	if rows := s.Turn(repeated(t, "right*9")...).Rows; rows != 2 {
-		t.Fatalf("%d rows", rows)
-	}
-	after := board(s, 26, 32, nil)
-	after.Caption = "removed: 3 points"
-	at := board(&before, 26, 32, &b)
-	at.Caption = "dropped: rows 30, 32 full"
+	require.Equal(t, 2, s.Turn(rulebook.Words(t, right)...).Rows)
 	picture.Keep(t, "clear", picture.SVG("Two full rows are removed and the rows above move down", []picture.Panel{
-		numbered(board(&before, 26, 32, nil), 26, "before"), at, after,
+		numbered(board(&before, 26, 32, nil, "before"), 26),
+		board(&before, 26, 32, &b, "dropped: rows 30, 32 full"),
+		board(s, 26, 32, nil, "removed: 3 points"),
 	}))
 }

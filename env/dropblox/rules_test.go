@@ -210,79 +210,40 @@ func TestTurn(t *testing.T) {
 	require.Equal(t, before, s)
 }
 
-func ExampleBlock_String() {
-	b := BlockOf(20)
-	fmt.Println(b.String())
-	// Output: 20 ..#/..#/###
-}
-
 // scene makes a game with a block of a type in play, on a board of its lowest rows: '#' taken, '.' empty.
 func scene(t *testing.T, kind int, picture string) *State {
 	t.Helper()
 	s := &State{}
 	s.Force([]uint16{uint16(kind), 0, 0, 0, 0, 0, 0, 0})
 	s.Reset(1)
-	rows := strings.Fields(picture)
-	for k, row := range rows {
-		require.Len(t, row, Cols)
-		for j, c := range row {
-			if c == '#' {
-				i := Rows - len(rows) + k
-				s.Cells[i][j] = 1
-				s.Taken[j] |= 1 << i
-			}
-		}
-	}
+	rulebook.Board(t, picture, Cols, func(j, up int, _ byte) {
+		s.Cells[Rows-1-up][j] = 1
+		s.Taken[j] |= 1 << (Rows - 1 - up)
+	})
 	require.NoError(t, s.Check())
 	return s
-}
-
-// repeated reads commands such as "left down*3".
-func repeated(t *testing.T, text string) (words []string) {
-	t.Helper()
-	for _, part := range strings.Fields(text) {
-		word, times, many := strings.Cut(part, "*")
-		n := 1
-		if many {
-			var err error
-			n, err = strconv.Atoi(times)
-			require.NoError(t, err)
-		}
-		for range n {
-			words = append(words, word)
-		}
-	}
-	return words
-}
-
-// number reads a number of a table.
-func number(t *testing.T, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
 }
 
 // TestRulesExamples plays the worked examples of RULES.md, and compares its table of points.
 func TestRulesExamples(t *testing.T) {
 	book := rulebook.Open(t, ".")
 	for _, row := range book.Table(t, "moves") {
-		s := scene(t, number(t, row["type"]), row["board"])
-		b := s.Turn(repeated(t, row["commands"])...).Moved
+		s := scene(t, rulebook.Number(t, row["type"]), row["board"])
+		b := s.Turn(rulebook.Words(t, row["commands"])...).Moved
 		require.Equal(t, row["centre before the drop"], fmt.Sprintf("(%d,%d)", b.Center.I, b.Center.J), "%v", row)
-		s = scene(t, number(t, row["type"]), row["board"])
+		s = scene(t, rulebook.Number(t, row["type"]), row["board"])
 		b.Drop(&s.Taken)
 		require.Equal(t, row["centre at rest"], fmt.Sprintf("(%d,%d)", b.Center.I, b.Center.J), "%v", row)
 	}
 	for _, row := range book.Table(t, "examples") {
-		s := scene(t, number(t, row["type"]), row["board"])
-		require.Equal(t, row["rows"], fmt.Sprint(s.Turn(repeated(t, row["commands"])...).Rows), "%v", row)
+		s := scene(t, rulebook.Number(t, row["type"]), row["board"])
+		require.Equal(t, row["rows"], fmt.Sprint(s.Turn(rulebook.Words(t, row["commands"])...).Rows), "%v", row)
 		require.Equal(t, row["points"], fmt.Sprint(s.Score(0)), "%v", row)
 	}
 	points := book.Table(t, "points")[0]
 	for n := range MaxSize + 1 {
 		s := scene(t, Types-1, strings.Repeat("###########. ", n))
-		require.Equal(t, n, s.Turn(repeated(t, "right*9")...).Rows)
+		require.Equal(t, n, s.Turn(rulebook.Words(t, "right*9")...).Rows)
 		require.Equal(t, points[fmt.Sprint(n)], fmt.Sprint(s.Score(0)))
 	}
 }
@@ -292,7 +253,7 @@ func TestRulesBlocks(t *testing.T) {
 	book := rulebook.Open(t, ".")
 	from := 0
 	for _, row := range book.Table(t, "types") {
-		many := number(t, row["how many"])
+		many := rulebook.Number(t, row["how many"])
 		require.Equal(t, row["types"], fmt.Sprintf("%d to %d", from, from+many-1))
 		for k := range many {
 			require.Equal(t, row["squares"], fmt.Sprint(SizeOf(from+k)))
@@ -301,7 +262,7 @@ func TestRulesBlocks(t *testing.T) {
 	}
 	require.Equal(t, Types, from)
 	for _, row := range book.Table(t, "appear") {
-		b := BlockOf(number(t, row["type"]))
+		b := BlockOf(rulebook.Number(t, row["type"]))
 		var offsets []string
 		for _, c := range b.Cells() {
 			offsets = append(offsets, fmt.Sprintf("(%d,%d)", c.I, c.J))
@@ -319,7 +280,7 @@ func TestRulesBlocks(t *testing.T) {
 		}
 	}
 	for _, row := range book.Table(t, "chances") {
-		score := number(t, row["score"])
+		score := rulebook.Number(t, row["score"])
 		for k, p := range Chances(score) {
 			name := map[bool]string{true: "level 0", false: fmt.Sprint(k)}[k == 0]
 			require.Equal(t, row[name], strings.TrimPrefix(fmt.Sprintf("%.4f", p), "0"), "score %d, level %d", score, k)
