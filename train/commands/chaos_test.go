@@ -6,13 +6,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,7 +19,6 @@ import (
 	"time"
 
 	"blockyard/agents/fleet"
-	"blockyard/agents/fleet/broker"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,6 +29,13 @@ func TestMain(m *testing.M) {
 		os.Exit(Main())
 	}
 	os.Exit(m.Run())
+}
+
+// process is a process of the command line with these arguments.
+func process(args ...string) *exec.Cmd {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asWorker+"=1")
+	return cmd
 }
 
 const (
@@ -49,9 +54,7 @@ func TestChaos(t *testing.T) {
 	if os.Getenv(longTest) != "" {
 		iterations = 300
 	}
-	before := fleet.DefaultLimits
-	fleet.DefaultLimits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100}
-	defer func() { fleet.DefaultLimits = before }()
+	shortLimits(t)
 	dir := t.TempDir()
 	settings := []string{"--backup=0.7", fmt.Sprintf("--games=%d", games), "--rounds=64", "--batch=32", "--hidden=6",
 		"--gates=2", "--gate-pairs=2", "--gate-ply=1", fmt.Sprintf("--iterations=%d", iterations)}
@@ -64,18 +67,21 @@ func TestChaos(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(together, "broker"))
 }
 
+// shortLimits let the tasks of a lost worker come back soon, until the test ends.
+func shortLimits(t *testing.T) {
+	before := fleet.DefaultLimits
+	fleet.DefaultLimits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100}
+	t.Cleanup(func() { fleet.DefaultLimits = before })
+}
+
 // harmed plays a run with three workers that are harmed at random, and returns how often they were.
 func harmed(t *testing.T, games int, args []string) (faults int) {
 	l := beginLearner(t, t.Context(), args...)
 	require.Regexp(t, `^run \w+ waits for workers; on each machine$`, l.line)
-	at, err := url.Parse(l.join[1])
-	require.NoError(t, err)
-	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	defer nc.Close()
+	nc := l.connect(t)
 	var workers []*worker
 	for k := range 3 {
-		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), at.Host, l.join))
+		workers = append(workers, startWorker(t, fmt.Sprintf("w%d", k), l.join))
 	}
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
@@ -107,25 +113,24 @@ func harmed(t *testing.T, games int, args []string) (faults int) {
 
 // A worker is a worker process, which reaches the broker through a proxy.
 type worker struct {
-	name  string
-	join  []string
+	args  []string
 	proxy *proxy
 	cmd   *exec.Cmd
 }
 
-func startWorker(t *testing.T, name, broker string, join []string) *worker {
+func startWorker(t *testing.T, name string, join []string) *worker {
 	t.Helper()
-	p := newProxy(t, broker)
-	w := &worker{name: name, proxy: p, join: append([]string{"join", "nats://" + p.Addr().String()}, join[2:]...)}
+	p := newProxy(t, strings.TrimPrefix(join[1], "nats://"))
+	w := &worker{proxy: p, args: slices.Concat([]string{"join", "nats://" + p.Addr().String()}, join[2:],
+		[]string{"--name", name, "--workers", "1"})}
 	w.start(t)
-	t.Cleanup(func() { w.kill() })
+	t.Cleanup(w.kill)
 	return w
 }
 
 func (w *worker) start(t *testing.T) {
 	t.Helper()
-	w.cmd = exec.Command(os.Args[0], append(w.join, "--name", w.name, "--workers", "1")...)
-	w.cmd.Env = append(os.Environ(), asWorker+"=1")
+	w.cmd = process(w.args...)
 	require.NoError(t, w.cmd.Start())
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -68,6 +69,15 @@ func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLea
 	require.True(t, ok, first)
 	l.line, l.join = before, strings.Fields(line)
 	return l
+}
+
+// connect connects to the learner's broker.
+func (l *startedLearner) connect(t *testing.T) *broker.Conn {
+	t.Helper()
+	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	t.Cleanup(nc.Close)
+	return nc
 }
 
 // rest returns what a learner that has ended printed after its first line.

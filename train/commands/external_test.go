@@ -5,26 +5,22 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/nats-io/jwt/v2"
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
 )
 
-// A learner and a worker on a NATS server of its own process, with NATS credentials, train the net of a run without
-// workers. Other credentials are refused.
+// A learner and a worker on a NATS server of somebody else, with NATS credentials, train the net of a run without workers.
+// Other credentials are refused.
 func TestExternalBroker(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a NATS server")
-	}
 	dir := t.TempDir()
-	operator, creds := newOperator(t, dir)
-	_, strangers := newOperator(t, t.TempDir())
-	address := startNATS(t, dir, operator)
+	address, creds := startNATS(t)
+	_, strangers := startNATS(t)
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
 	for _, line := range []string{"join " + address, "selfplay blockbattle --out " + filepath.Join(dir, "none") + " --cluster " + address} {
 		refuses(t, map[string]string{
@@ -40,8 +36,8 @@ func TestExternalBroker(t *testing.T) {
 	require.Equal(t, bestSum(t, alone), bestSum(t, together))
 }
 
-// newOperator returns the configuration of a NATS server that lets in one user, and the file of the user's credentials.
-func newOperator(t *testing.T, dir string) (config, creds string) {
+// startNATS starts a NATS server with JetStream that lets in one user, and returns the file of the user's credentials.
+func startNATS(t *testing.T) (address, creds string) {
 	t.Helper()
 	pair := func(create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, string) {
 		p, err := create()
@@ -54,47 +50,30 @@ func newOperator(t *testing.T, dir string) (config, creds string) {
 	account, accountID := pair(nkeys.CreateAccount)
 	_, systemID := pair(nkeys.CreateAccount)
 	user, userID := pair(nkeys.CreateUser)
-	operatorJWT, err := jwt.NewOperatorClaims(operatorID).Encode(operator)
-	require.NoError(t, err)
 	a := jwt.NewAccountClaims(accountID)
-	a.Limits.JetStreamLimits = jwt.JetStreamLimits{
-		MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1,
+	a.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
+	accounts := new(server.MemAccResolver)
+	for _, claims := range []*jwt.AccountClaims{a, jwt.NewAccountClaims(systemID)} {
+		text, err := claims.Encode(operator)
+		require.NoError(t, err)
+		require.NoError(t, accounts.Store(claims.Subject, text))
 	}
-	accountJWT, err := a.Encode(operator)
-	require.NoError(t, err)
-	systemJWT, err := jwt.NewAccountClaims(systemID).Encode(operator)
-	require.NoError(t, err)
 	userJWT, err := jwt.NewUserClaims(userID).Encode(account)
 	require.NoError(t, err)
 	seed, err := user.Seed()
 	require.NoError(t, err)
 	text, err := jwt.FormatUserConfig(userJWT, seed)
 	require.NoError(t, err)
-	creds = filepath.Join(dir, "user.creds")
+	creds = filepath.Join(t.TempDir(), "user.creds")
 	require.NoError(t, os.WriteFile(creds, text, 0o600))
-	return fmt.Sprintf("operator: %s\nsystem_account: %s\nresolver: MEMORY\nresolver_preload: { %s: %s, %s: %s }\n",
-		operatorJWT, systemID, accountID, accountJWT, systemID, systemJWT), creds
-}
-
-// startNATS builds the NATS server that go.mod names and starts it with JetStream.
-func startNATS(t *testing.T, dir, config string) (address string) {
-	t.Helper()
-	program := filepath.Join(dir, "nats-server.exe") // the ending is for Windows
-	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "github.com/nats-io/nats-server/v2").CombinedOutput()
-	require.NoError(t, err, string(out))
-	host := freeAddress()
-	file, log := filepath.Join(dir, "nats.conf"), filepath.Join(dir, "nats.log")
-	config += fmt.Sprintf("log_file: %q\nlisten: %q\njetstream: { store_dir: %q }\n",
-		filepath.ToSlash(log), host, filepath.ToSlash(filepath.Join(dir, "store")))
-	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
-	cmd := exec.Command(program, "--config", file)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill() // it may have ended
-		_ = cmd.Wait()
-	})
-	waitFor(t, host)
-	return "nats://" + host
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,
+		TrustedOperators: []*jwt.OperatorClaims{jwt.NewOperatorClaims(operatorID)}, AccountResolver: accounts,
+		SystemAccount: systemID, JetStream: true, StoreDir: t.TempDir()})
+	require.NoError(t, err)
+	s.Start()
+	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
+	require.True(t, s.ReadyForConnections(time.Minute))
+	return s.ClientURL(), creds
 }
 
 // freeAddress returns an address on which nothing listens. Its port is below those that a system gives to connections, of
