@@ -27,15 +27,8 @@ func TestClusterFlag(t *testing.T) {
 		"--cluster nats://a:4222,nats://b":  {On: true, URL: "nats://a:4222,nats://b"},
 		"--cluster=tls://a:4222 --creds=me": {On: true, URL: "tls://a:4222"},
 	} {
-		p := Program()
-		_, err := p.Parse(t.Context(), strings.Fields("selfplay blockbattle "+line))
-		require.NoError(t, err, line)
-		require.Equal(t, want, p.Commands.(*table).Selfplay.Broker.Cluster, line)
+		require.Equal(t, want, parse(t, "blockbattle "+line).Broker.Cluster, line)
 	}
-	refuses(t, map[string]string{
-		"selfplay blockbattle --cluster=host":       "want an address such as nats://HOST:4222",
-		"selfplay blockbattle --cluster --record x": "workers send no games",
-	})
 }
 
 // A startedLearner is train selfplay --cluster in this process.

@@ -3,9 +3,11 @@ package commands
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,23 +16,14 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/phases"
-	"blockyard/train/selfplay/single"
 )
 
 // A halfway is a saved run: its tensors, and its JSON with the places of all values in it.
 type halfway struct {
 	game    *games.Game
 	tensors []mlp.Tensor
-	text    []byte
+	text    string
 	values  [][]int
-}
-
-func (h *halfway) algorithm() selfplay.Algorithm {
-	if h.game.Solo != nil {
-		return new(single.Config)
-	}
-	return new(phases.Config)
 }
 
 // FuzzState resumes saved runs of every kind with one value of their JSON replaced by any text, and bytes of the file
@@ -38,42 +31,27 @@ func (h *halfway) algorithm() selfplay.Algorithm {
 func FuzzState(f *testing.F) {
 	value := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|null|true|false|\[\]`)
 	var all []*halfway
-	for _, c := range [][2]string{
-		{"siblings", "blockbattle"}, {"backup", "tetrisduel"}, {"lambda", "blocking"}, {"single", "wintetris"}, {"planner", "dropblox"},
-	} {
-		file, err := os.ReadFile(filepath.Join("testdata", "half-"+c[0]+".safetensors"))
+	for _, name := range slices.Sorted(maps.Keys(halves)) {
+		g, err := games.Open(halves[name].game)
 		require.NoError(f, err)
-		h := &halfway{}
-		h.game, err = games.Open(c[1])
-		require.NoError(f, err)
-		var meta map[string]string
-		h.tensors, meta, err = mlp.ParseTensors(file)
-		require.NoError(f, err)
-		h.text = []byte(meta["run"])
-		h.values = value.FindAllIndex(h.text, -1)
+		tensors, text := readState(f, halfFile(name))
+		h := &halfway{game: g, tensors: tensors, text: text, values: value.FindAllStringIndex(text, -1)}
 		all = append(all, h)
 		for k, v := range []string{"-1", "0", "1e9", "null", `""`, "[]", "9007199254740993", "0.5"} {
 			f.Add(uint8(len(all)-1), uint16(37*k), v, []byte{})
 		}
-		f.Add(uint8(len(all)-1), uint16(3), string(h.text[h.values[3][0]:h.values[3][1]]), []byte{200, 0, 255, 200, 3, 127})
+		f.Add(uint8(len(all)-1), uint16(3), h.text[h.values[3][0]:h.values[3][1]], []byte{200, 0, 255, 200, 3, 127})
 	}
 	f.Fuzz(func(t *testing.T, which uint8, place uint16, with string, patch []byte) {
 		h := all[int(which)%len(all)]
 		at := h.values[int(place)%len(h.values)]
-		text := string(h.text[:at[0]]) + with + string(h.text[at[1]:])
+		text := h.text[:at[0]] + with + h.text[at[1]:]
 		if huge([]byte(text)) {
 			return
 		}
-		var b bytes.Buffer
-		require.NoError(t, mlp.WriteTensors(&b, h.tensors, map[string]string{"run": text, "sha256": strings.Repeat("0", 64)}))
-		file := b.Bytes()
-		for ; len(patch) >= 3; patch = patch[3:] { // among the tensors, which follow the header
-			file[len(file)-1-(int(patch[0])<<8|int(patch[1]))%(len(file)/2)] = patch[2]
-		}
-		require.NoError(t, selfplay.Seal(file))
 		path := filepath.Join(t.TempDir(), selfplay.StateFile)
-		require.NoError(t, os.WriteFile(path, file, 0o600))
-		run, err := selfplay.Resume(h.game, path, h.algorithm(), 1)
+		writeState(t, path, h.tensors, text, patch)
+		run, err := selfplay.Resume(h.game, path, emptySettings(h.game), 1)
 		if err != nil {
 			return
 		}
@@ -82,12 +60,35 @@ func FuzzState(f *testing.F) {
 			_ = run.Step() // may fail, for instance because a number is not finite
 		}
 		if err := run.Save(path); err == nil {
-			again, err := selfplay.Resume(h.game, path, h.algorithm(), 1)
+			again, err := selfplay.Resume(h.game, path, emptySettings(h.game), 1)
 			if err == nil {
 				require.NoError(t, again.Close())
 			}
 		}
 	})
+}
+
+// readState returns the tensors and the JSON of a saved run.
+func readState(t testing.TB, path string) (tensors []mlp.Tensor, run string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	tensors, meta, err := mlp.ParseTensors(file)
+	require.NoError(t, err)
+	return tensors, meta["run"]
+}
+
+// writeState writes a saved run with the right checksum. patch replaces bytes: each by the third of three.
+func writeState(t *testing.T, path string, tensors []mlp.Tensor, run string, patch []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"run": run, "sha256": strings.Repeat("0", 64)}))
+	file := b.Bytes()
+	for ; len(patch) >= 3; patch = patch[3:] { // among the tensors, which follow the header
+		file[len(file)-1-(int(patch[0])<<8|int(patch[1]))%(len(file)/2)] = patch[2]
+	}
+	require.NoError(t, selfplay.Seal(file))
+	require.NoError(t, os.WriteFile(path, file, 0o600))
 }
 
 // huge reports whether a run has settings with which a step takes long, as a user may wish.

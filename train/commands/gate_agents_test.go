@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
-	"blockyard/agents/mlp"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -29,20 +27,20 @@ func begun(t *testing.T, against ...string) string {
 // forge replaces the opponents of the gates in a run's state.
 func forge(t *testing.T, dir string, against ...string) {
 	path := filepath.Join(dir, selfplay.StateFile)
-	file, err := os.ReadFile(path)
-	require.NoError(t, err)
-	tensors, meta, err := mlp.ParseTensors(file)
-	require.NoError(t, err)
+	tensors, old := readState(t, path)
 	var run map[string]any
-	require.NoError(t, json.Unmarshal([]byte(meta["run"]), &run))
+	require.NoError(t, json.Unmarshal([]byte(old), &run))
 	run["config"].(map[string]any)["GateAgainst"] = against
 	text, err := json.Marshal(run)
 	require.NoError(t, err)
-	var b bytes.Buffer
-	meta["run"], meta["sha256"] = string(text), strings.Repeat("0", 64)
-	require.NoError(t, mlp.WriteTensors(&b, tensors, meta))
-	require.NoError(t, selfplay.Seal(b.Bytes()))
-	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+	writeState(t, path, tensors, string(text), nil)
+}
+
+// writeWeights writes weights of hand in Block Battle.
+func writeWeights(t *testing.T, path string) []byte {
+	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
+	require.NoError(t, os.WriteFile(path, weights, 0o600))
+	return weights
 }
 
 // TestForeignRunFolder: what a run's folder names neither starts a program nor reads a file, unless the user's own
@@ -56,8 +54,7 @@ func TestForeignRunFolder(t *testing.T) {
 		"hand:weights=sha256:../../../../../.." + proof, "learned:weights=sha256:" + strings.Repeat("0", 64),
 	} {
 		forge(t, dir, "random", against)
-		err := command(t, resume...)
-		require.ErrorContains(t, err, "gate against ", against)
+		require.ErrorContains(t, command(t, resume...), "gate against ", against)
 		require.NoFileExists(t, proof)
 	}
 	forge(t, dir, "random", "exec:touch "+proof)
@@ -71,18 +68,15 @@ func TestForeignRunFolder(t *testing.T) {
 // their file, and a worker can play for it.
 func TestGateWeightsLieInTheFolder(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.json")
-	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
-	require.NoError(t, os.WriteFile(path, weights, 0o600))
+	weights := writeWeights(t, path)
 	dir := begun(t, "mine=hand:weights="+path)
 	require.NoError(t, os.Remove(path))
 	kept := weightsFile(dir, bots.ContentName(weights))
 	require.FileExists(t, kept)
-	settings := new(phases.Config)
-	text, err := json.Marshal(resumed(t, games.BlockBattle, dir).Settings)
-	require.NoError(t, err)
-	require.NoError(t, json.Unmarshal(text, settings))
+	settings := *resumed(t, games.BlockBattle, dir).Settings.(*phases.Config)
 	require.Equal(t, []string{"mine=hand:weights=" + bots.ContentName(weights)}, settings.GateAgainst)
-	_, err = selfplay.NewPlayer(games.BlockBattle, settings)
+	settings.GateText = nil
+	_, err := selfplay.NewPlayer(games.BlockBattle, &settings)
 	require.NoError(t, err, "a worker does not need what it does not play")
 
 	require.NoError(t, os.WriteFile(kept, []byte("{}"), 0o600))
@@ -97,8 +91,7 @@ func TestGateWeightsLieInTheFolder(t *testing.T) {
 func TestGateAgainstALeague(t *testing.T) {
 	league, proof := t.TempDir(), filepath.Join(t.TempDir(), "proof")
 	list := filepath.Join(league, "league.toml")
-	weights := blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:])
-	require.NoError(t, os.WriteFile(filepath.Join(league, "w.json"), weights, 0o600))
+	writeWeights(t, filepath.Join(league, "w.json"))
 	require.NoError(t, os.WriteFile(list, fmt.Appendf(nil, "agents = [%q, %q, %q]", "exec:touch "+proof, "first",
 		"mine=hand:weights="+filepath.Join(league, "w.json")), 0o600))
 	dir := begun(t, "league:"+league)

@@ -1,8 +1,8 @@
 package commands
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,7 +15,6 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
-	"blockyard/env"
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -93,35 +92,38 @@ func TestFit(t *testing.T) {
 	require.Equal(t, "1", made.Seed)
 }
 
-// recorded records matches of so many units between two players.
-func recorded(t *testing.T, g *task.Game, units int, a, b match.Player) (path string) {
+// recorded records matches of so many units between two agents.
+func recorded(t *testing.T, g *task.Game, units int, names ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "games.jsonl")
 	w, err := record.Create(path)
 	require.NoError(t, err)
-	table := match.Match{Rules: g.Rules, Players: []match.Player{a, b}, Units: units, Workers: 2, Record: w.Write}
-	_, err = table.Play(t.Context())
+	m := match.Match{Rules: g.Rules, Units: units, Workers: 2, Record: w.Write}
+	for _, name := range names {
+		f, err := bots.New(g.Rules, bots.Own(name))
+		require.NoError(t, err)
+		m.Players = append(m.Players, match.Player{Name: name, New: f})
+	}
+	_, err = m.Play(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, w.Close())
 	return path
 }
 
-// chance chooses at random.
-var chance = match.Player{Name: "random", New: func(seed uint64) (env.Agent, error) { return random{seed}, nil }}
-
 // manyGames writes one short game so many times.
 func manyGames(t *testing.T, copies int) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "games.jsonl.gz")
-	f, err := os.Create(path)
-	require.NoError(t, err)
-	w := gzip.NewWriter(f)
-	line, _, _ := strings.Cut(read(t, recorded(t, task.BlockBattle, 1, chance, chance)), "\n")
+	line, _, _ := strings.Cut(read(t, recorded(t, task.BlockBattle, 1, "random", "random")), "\n")
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
 	for range copies / 1000 {
 		_, err := io.WriteString(w, strings.Repeat(line+"\n", 1000))
 		require.NoError(t, err)
 	}
-	require.NoError(t, errors.Join(w.Close(), f.Close()))
+	require.NoError(t, w.Close())
+	require.Less(t, b.Len(), 250<<10)
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
 	return path
 }
 
@@ -129,13 +131,10 @@ func manyGames(t *testing.T, copies int) (path string) {
 // place and the limit; so is a single long game, even one that was stopped and would give no rows.
 func TestFitBounded(t *testing.T) {
 	path := manyGames(t, 3000)
-	info, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Less(t, info.Size(), int64(200<<10))
 	fit := func(path string) error {
 		return command(t, "fit", path, "--out", filepath.Join(t.TempDir(), "x"), "--max-mb", "8", "--epochs=1")
 	}
-	require.ErrorContains(t, fit(path), "games.jsonl.gz:417: too many rows: the games up to here have 12510 choices, "+
+	require.ErrorContains(t, fit(path), "games.jsonl.gz:272: too many rows: the games up to here have 12512 choices, "+
 		"each a row of 672 bytes; want at most 12483, as many as fit into --max-mb 8: raise it if there is memory")
 
 	parts := filepath.Join(t.TempDir(), "long.jsonl")
@@ -150,60 +149,68 @@ func TestFitBounded(t *testing.T) {
 	}
 }
 
-// Fitting to the games of a player that is no match for the other shows on games held
-// back.
+// Fitting to the games of an agent that is no match for the other shows on games held back. Without --game, the first
+// record names it.
 func TestFitLearns(t *testing.T) {
-	g := task.BlockBattle
-	hand, err := bots.New(g.Rules, bots.Own("hand:ply=1"))
-	require.NoError(t, err)
-	path := recorded(t, g, 30, match.Player{Name: "hand", New: hand}, chance)
-	c := fit{Files: []string{path}, Epochs: 8, Batch: 32, Rate: 3e-3, Held: 0.2, Seed: 1, Hidden: []int{8}, MaxMB: 64}
-	train, held, err := c.read(t.Context(), g)
+	g := task.TetrisDuel
+	path, out := recorded(t, g, 30, "hand:ply=1", "random"), filepath.Join(t.TempDir(), "fit.safetensors")
+	require.NoError(t, command(t, "fit", path, "--batch=32", "--rate=0.003", "--held=0.2", "--hidden=8", "--out", out))
+	_, held, err := (&fit{Files: []string{path}, Held: 0.2, Seed: 1, MaxMB: 64}).read(t.Context(), g)
 	require.NoError(t, err)
 	require.NotZero(t, held.Len())
-	tr, err := c.trainer(g)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, tr.Close()) }()
-	require.NoError(t, c.fit(t.Context(), program.NewBar(io.Discard, true, -1, ""), tr, train, held))
-	net, err := tr.Net()
+	net, err := g.Load(out)
 	require.NoError(t, err)
 	require.Less(t, held.Loss(net), 0.3, "a coin's loss is 0.69")
-}
-
-// random plays any legal action.
-type random struct{ seed uint64 }
-
-func (r random) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
-	legal := s.Legal(seat, nil)
-	return legal[env.Derive(r.seed, uint64(len(legal)))%uint64(len(legal))], nil
-}
-
-func TestRefuses(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "x")
-	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
-	out := " --out " + t.TempDir()
-	refuses(t, map[string]string{
-		"selfplay chess": "chess",
-		"selfplay blockbattle --backup=0 --lambda=2" + out: "lambda is 2",
-		"selfplay wintetris --lambda=2" + out:              "lambda is 2",
-		"selfplay blockbattle --warm=0.1" + out:            "--warm belongs to games with a planner",
-		"selfplay blockbattle --resume" + out:              "no such file",
-		"selfplay wintetris --record=x" + out:              "without records",
-		"fit " + file + " --epochs=0":                      "out of range",
-		"fit " + file:                                      "x:1",
-		"fit " + file + " --max-mb 0":                      "--max-mb 0: want 1 or more",
-		"oops":                                             "unexpected argument oops",
-	})
-}
-
-// TestFitFindsTheGame: without --game, the first record names it.
-func TestFitFindsTheGame(t *testing.T) {
-	path := recorded(t, task.TetrisDuel, 2, chance, chance)
-	out := filepath.Join(t.TempDir(), "fit.safetensors")
-	require.NoError(t, command(t, "fit", path, "--hidden=4", "--epochs=1", "--out", out))
-	_, err := task.TetrisDuel.Load(out)
-	require.NoError(t, err)
 	require.Error(t, command(t, "fit", path, "--game=blockbattle", "--out", out))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.ErrorContains(t, command(t, "fit", path), "holds no game")
+}
+
+// Command lines are refused with the flag and the reason. A flag of an algorithm that the run does not use is one.
+func TestRefuses(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "x")
+	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
+	out := " --iterations=1 --out " + filepath.Join(t.TempDir(), "none")
+	const needsNet = "give --results a share above 0, or name one with --from"
+	for line, says := range map[string]string{
+		"chess":                                  "chess",
+		"blockbattle --backup=0 --lambda=2":      "lambda is 2",
+		"wintetris --lambda=2":                   "lambda is 2",
+		"wintetris --record=x":                   "without records",
+		"blockbattle --backup=0.4 --results=0.5": "results come before a backup",
+		"blockbattle --for=2m":                   "a budget of 1 iterations and 2m0s: set one of the two",
+		"blockbattle --backup=1":                 needsNet,
+		"tetrisduel --backup=1":                  needsNet,
+		"wintetris --results=0.5":                "--results belongs to",
+		"wintetris --backup=.5 --versus=.3":      "--backup belongs to games of several seats, which this run does not use",
+		"blockbattle --opponents=combo": "--opponents belongs to games against opponents, which this run does not use: " +
+			"give --versus a share above 0",
+		"blocking --versus=0 --opponents=greedy":           "--opponents belongs to games against opponents",
+		"wintetris --opponents=hand":                       "--opponents belongs to games against opponents",
+		"blockbattle --versus=.3 --opponents=combo,greedy": `blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
+		"dropblox --gate-ply=1":                            "--gate-ply belongs to games of several seats",
+		"wintetris --discount=0.9":                         "--discount belongs to games with a planner",
+		"dropblox --discount=0":                            "--discount is 0, want more than 0, up to 1",
+		"wintetris --deep-width=3": "--deep-width belongs to games with a planner (Dropblox), which this run does not use: " +
+			"this game has none",
+		"blocking --deep-width=3":            "--deep-width belongs to fitted value iteration",
+		"wintetris --warm=.1":                "--warm belongs to",
+		"blocking --warm=.1":                 "--warm belongs to games with a planner (Dropblox), which this run does not use: it has several seats",
+		"blockbattle --keep=3":               "--keep belongs to games of one seat",
+		"blocking --gate-games=3":            "--gate-games belongs to games of one seat",
+		"tetrisduel --backup=1 --lambda=.3":  "--lambda belongs to",
+		"blockbattle --backup=0 --samples=3": "--samples belongs to fitted value iteration",
+		"blocking --look=3":                  "--look belongs to fitted value iteration",
+		"blockbattle --cluster=host":         "want an address such as nats://HOST:4222",
+		"blockbattle --cluster --record x":   "workers send no games",
+	} {
+		refuses(t, map[string]string{"selfplay " + line + out: says})
+	}
+	refuses(t, map[string]string{
+		"selfplay blockbattle --resume --out " + t.TempDir(): "no such file",
+		"fit " + file + " --epochs=0":                        "out of range",
+		"fit " + file:                                        "x:1",
+		"fit " + file + " --max-mb 0":                        "--max-mb 0: want 1 or more",
+		"oops":                                               "unexpected argument oops",
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,7 +16,6 @@ import (
 	"testing"
 
 	"blockyard/agents/bots"
-	"blockyard/agents/bots/blockbattlebot"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/fleet/matches"
@@ -59,7 +57,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	shortLimits(t)
 	dir, g := t.TempDir(), games.BlockBattle.Rules
 	weights := filepath.Join(dir, "w.json")
-	require.NoError(t, os.WriteFile(weights, blockbattlebot.Entry.Baseline.Format(blockbattlebot.Tuned[:]), 0o600))
+	writeWeights(t, weights)
 	journal, err := tournament.OpenJournal(dir)
 	require.NoError(t, err)
 	const most = 200

@@ -61,10 +61,9 @@ func TestTrainingMetrics(t *testing.T) {
 	} {
 		require.Equal(t, want, page.Value(t, "blockyard_train_"+name), name)
 	}
-	require.Positive(t, page.Value(t, "blockyard_train_games_total"))
-	require.GreaterOrEqual(t, page.Value(t, "blockyard_train_kept_gates_total"), 1.0, "the first net is the best so far")
-	require.Positive(t, page.Value(t, "blockyard_train_play_seconds_total"))
-	require.Positive(t, page.Value(t, "blockyard_train_fit_seconds_total"))
+	for _, name := range []string{"games_total", "kept_gates_total", "play_seconds_total", "fit_seconds_total"} {
+		require.Positive(t, page.Value(t, "blockyard_train_"+name), name)
+	}
 	require.NotContains(t, page, "blockyard_train_gate_points", "this is a game of two seats")
 }
 
@@ -131,14 +130,14 @@ func TestClusterMetrics(t *testing.T) {
 
 	waitFor(t, atLearner)
 	waitFor(t, atWorker)
-	played := func() bool {
-		page := opstest.Scrape(t, "http://"+atLearner)
-		return page["blockyard_cluster_tasks_total"] != nil &&
-			page.Value(t, "blockyard_cluster_tasks_total", "one") >= 8
-	}
-	require.Eventually(t, played, 2*time.Minute, 20*time.Millisecond)
+	var learner opstest.Page
+	require.Eventually(t, func() bool {
+		learner = opstest.Scrape(t, "http://"+atLearner)
+		const name = "blockyard_cluster_tasks_total"
+		return learner[name] != nil && learner.Value(t, name, "one") >= 8
+	}, 2*time.Minute, 20*time.Millisecond)
+	worker := opstest.Scrape(t, "http://"+atWorker)
 	dashboard := []byte(read(t, "../../rpc/deploy/grafana/blockyard.json"))
-	learner, worker := opstest.Scrape(t, "http://"+atLearner), opstest.Scrape(t, "http://"+atWorker)
 	for prefix, page := range map[string]opstest.Page{"blockyard_cluster_": learner, "blockyard_worker_": worker} {
 		require.Contains(t, string(dashboard), prefix)
 		require.Empty(t, page.Missing(dashboard, prefix), "the dashboard shows metrics that do not exist")

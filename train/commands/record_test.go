@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,7 +23,7 @@ func TestKillsLoseNoGame(t *testing.T) {
 	args := func(name string, more ...string) []string {
 		return runIn(filepath.Join(dir, name), more, "--record", filepath.Join(dir, name+".jsonl"))
 	}
-	more := []string{"--backup=0.2", "--games=4", "--rounds=24", "--iterations=96", "--batch=32", "--hidden=6", "--gates=24",
+	more := []string{"--backup=0.2", "--games=4", "--rounds=24", "--iterations=32", "--batch=32", "--hidden=6", "--gates=8",
 		"--gate-pairs=1", "--gate-ply=1"}
 	require.NoError(t, command(t, args("whole", more...)...))
 	want := recordedIn(t, filepath.Join(dir, "whole.jsonl"))
@@ -43,27 +42,21 @@ func TestKillsLoseNoGame(t *testing.T) {
 func killed(t *testing.T, state string, start, resume []string) (kills int) {
 	var saved time.Time
 	for argv := start; ; argv = resume {
-		p := exec.Command(os.Args[0], argv...)
-		p.Env = append(os.Environ(), asWorker+"=1")
+		p := process(argv...)
 		var says bytes.Buffer
 		p.Stderr = &says
 		require.NoError(t, p.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- p.Wait() }()
-		var err error
-		for over, saves := false, 0; !over; {
-			select {
-			case err = <-ended:
-				over = true
-			case <-time.After(time.Millisecond):
-				if info, err := os.Stat(state); err == nil && info.ModTime().After(saved) {
-					saved = info.ModTime()
-					if saves++; saves >= 2 {
-						_ = p.Process.Kill() // it may have ended
-					}
+		for saves := 0; len(ended) == 0; time.Sleep(time.Millisecond) {
+			if info, err := os.Stat(state); err == nil && info.ModTime().After(saved) {
+				saved = info.ModTime()
+				if saves++; saves >= 2 {
+					_ = p.Process.Kill() // it may have ended
 				}
 			}
 		}
+		err := <-ended
 		if err == nil {
 			return kills
 		}

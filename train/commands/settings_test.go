@@ -1,108 +1,73 @@
 package commands
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"blockyard/train/games"
+	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 
-	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
 )
 
-// parse reads a selfplay command line.
-func parse(t *testing.T, args ...string) *selfplayCmd {
+// parse reads a command line of selfplay.
+func parse(t *testing.T, line string) *selfplayCmd {
 	t.Helper()
 	p := Program()
-	k, err := kong.New(p.Commands, p.Options...)
-	require.NoError(t, err)
-	_, err = k.Parse(append([]string{"selfplay"}, args...))
-	require.NoError(t, err)
+	_, err := p.Parse(t.Context(), append([]string{"selfplay"}, strings.Fields(line)...))
+	require.NoError(t, err, line)
 	return &p.Commands.(*table).Selfplay
 }
 
-// several are the settings of a game of several seats.
-func (c *selfplayCmd) several(g *games.Game) (*phases.Config, error) {
-	return c.Phases.Config(g, &c.AnyGame)
-}
-
-// Flags that are not given leave the library's defaults, which depend on the game.
-func TestDefaults(t *testing.T) {
-	for _, g := range []*games.Game{games.TetrisDuel, games.BlockBattle, games.Blocking} {
-		got, err := parse(t, g.Rules.ID).several(g)
-		require.NoError(t, err)
-		want := phases.Default(g)
-		require.Equal(t, &want, got)
-	}
-	alone, err := parse(t, "wintetris").algorithm(games.WinTetris)
-	require.NoError(t, err)
-	want := single.Default(games.WinTetris)
-	require.Equal(t, &want, alone)
-}
-
-func TestBudgetOfTime(t *testing.T) {
-	for args, gates := range map[string]int{"--for=40s": 1, "--for=2m": 2, "--for=1h": 6} {
-		c, err := parse(t, "blocking", args).several(games.Blocking)
-		require.NoError(t, err)
-		require.Equal(t, gates, c.Gates, args)
-		require.Zero(t, c.Iterations)
-	}
-	c, err := parse(t, "blockbattle", "--for=2m", "--gates=5").several(games.BlockBattle)
-	require.NoError(t, err)
-	require.Equal(t, 5, c.Gates)
-	require.Equal(t, 2*time.Minute, c.For)
-	_, err = parse(t, "blockbattle", "--for=2m", "--iterations=7").several(games.BlockBattle)
-	require.ErrorContains(t, err, "a budget of 7 iterations and 2m0s: set one of the two")
-}
-
-// Flags set the fields that they are named for, some by another name.
+// Flags set the fields that they are named for, some by another name. Those that are not given leave the library's
+// defaults, which depend on the game. A share that is not given is what the other leaves, and a budget of time has its
+// own number of gates.
 func TestFlagsSetTheirFields(t *testing.T) {
-	c, err := parse(t, "tetrisduel", "--backup=0.5", "--deep-width=3", "--hidden=5", "--versus=0.1", "--rate-backup=0.01",
-		"--opponents=hand", "--rate=0.3", "--rate-end=0.2", "--seed=0", "--without=own,combo").several(games.TetrisDuel)
-	require.NoError(t, err)
-	require.Equal(t, []float64{.5, .5, .3, .2, .1, .01},
-		[]float64{c.Results, c.Backup, c.Rate, c.RateEnd, c.Versus, c.RateBackup})
-	require.Equal(t, []int{3, 5, 0}, []int{c.DeepWidth, c.Hidden[0], int(c.Seed)})
-	require.Equal(t, []string{"hand"}, c.Opponents)
-	require.Equal(t, []string{"own", "combo"}, c.Without)
-
-	s := parse(t, "dropblox", "--for=1m", "--rate=0.5", "--lambda=0.1", "--deep-width=9", "--warm=1")
-	config, err := s.algorithm(games.Dropblox)
-	require.NoError(t, err)
-	alone := config.(*single.Config)
-	require.Equal(t, []float64{0.5, 0.1, 1}, []float64{alone.Rate, alone.Lambda, alone.Warm})
-	require.Equal(t, 9, alone.DeepWidth)
-	require.Zero(t, alone.Iterations)
-}
-
-// A flag of an algorithm that the run does not use is refused by name.
-func TestFlagsOfOtherAlgorithmsAreRefused(t *testing.T) {
-	out := " --iterations=1 --out " + t.TempDir()
-	for line, says := range map[string]string{
-		"wintetris --backup=.5 --versus=.3": "--backup belongs to games of several seats, which this run does not use",
-		"wintetris --versus=.3":             "--versus belongs to games of several seats",
-		"blockbattle --opponents=combo": "--opponents belongs to games against opponents, which this run does not use: " +
-			"give --versus a share above 0",
-		"blocking --versus=0 --opponents=greedy":           "--opponents belongs to games against opponents",
-		"wintetris --opponents=hand":                       "--opponents belongs to games against opponents",
-		"blockbattle --versus=.3 --opponents=combo,greedy": `blockbattle: unknown opponent "greedy"; there are hand, terms6, combo`,
-		"dropblox --gate-ply=1":                            "--gate-ply belongs to games of several seats",
-		"wintetris --discount=0.9":                         "--discount belongs to games with a planner",
-		"dropblox --discount=0":                            "--discount is 0, want more than 0, up to 1",
-		"wintetris --deep-width=3": "--deep-width belongs to games with a planner (Dropblox), which this run does not use: " +
-			"this game has none",
-		"blocking --deep-width=3": "--deep-width belongs to fitted value iteration",
-		"wintetris --warm=.1":     "--warm belongs to",
-		"blocking --warm=.1": "--warm belongs to games with a planner (Dropblox), which this run does not use: it has several " +
-			"seats",
-		"blockbattle --keep=3":               "--keep belongs to games of one seat",
-		"blocking --gate-games=3":            "--gate-games belongs to games of one seat",
-		"tetrisduel --backup=1 --lambda=.3":  "--lambda belongs to",
-		"blockbattle --backup=0 --samples=3": "--samples belongs to fitted value iteration",
-		"blocking --look=3":                  "--look belongs to fitted value iteration",
+	several := func(g *games.Game, change func(c *phases.Config)) selfplay.Algorithm {
+		c := phases.Default(g)
+		change(&c)
+		return &c
+	}
+	alone := func(g *games.Game, change func(c *single.Config)) selfplay.Algorithm {
+		c := single.Default(g)
+		change(&c)
+		return &c
+	}
+	shares := func(results, backup float64) selfplay.Algorithm {
+		return several(games.BlockBattle, func(c *phases.Config) { c.Results, c.Backup = results, backup })
+	}
+	limited := func(limit time.Duration, gates int) selfplay.Algorithm {
+		return several(games.Blocking, func(c *phases.Config) { c.For, c.Iterations, c.Gates = limit, 0, gates })
+	}
+	for line, want := range map[string]selfplay.Algorithm{
+		"tetrisduel":                             several(games.TetrisDuel, func(*phases.Config) {}),
+		"blocking":                               several(games.Blocking, func(*phases.Config) {}),
+		"wintetris":                              alone(games.WinTetris, func(*single.Config) {}),
+		"blockbattle":                            shares(.5, .5),
+		"blockbattle --results=0.4":              shares(.4, .6),
+		"blockbattle --backup=0.2":               shares(.8, .2),
+		"blockbattle --backup=0":                 shares(0, 0),
+		"blocking --for=40s":                     limited(40*time.Second, 1),
+		"blocking --for=2m":                      limited(2*time.Minute, 2),
+		"blocking --for=1h":                      limited(time.Hour, 6),
+		"blocking --for=2m --gates=5":            limited(2*time.Minute, 5),
+		"blockbattle --backup=0.4 --results=0.6": shares(.6, .4),
+		"tetrisduel --backup=0.5 --deep-width=3 --hidden=5 --versus=0.1 --rate-backup=0.01 --opponents=hand --rate=0.3 " +
+			"--rate-end=0.2 --seed=0 --without=own,combo": several(games.TetrisDuel, func(c *phases.Config) {
+			c.Results, c.Backup, c.DeepWidth, c.Hidden, c.Versus, c.RateBackup = .5, .5, 3, []int{5}, .1, .01
+			c.Opponents, c.Rate, c.RateEnd, c.Seed, c.Without = []string{"hand"}, .3, .2, 0, []string{"own", "combo"}
+		}),
+		"dropblox --for=10m --rate=0.5 --lambda=0.1 --deep-width=9 --warm=1": alone(games.Dropblox, func(c *single.Config) {
+			c.For, c.Iterations, c.Rate, c.Lambda, c.DeepWidth, c.Warm = 10*time.Minute, 0, .5, .1, 9, 1
+		}),
 	} {
-		refuses(t, map[string]string{"selfplay " + line + out: says})
+		g, err := games.Open(strings.Fields(line)[0])
+		require.NoError(t, err)
+		got, err := parse(t, line).algorithm(g)
+		require.NoError(t, err, line)
+		require.Equal(t, want, got, line)
 	}
 }

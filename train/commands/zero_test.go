@@ -5,13 +5,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"blockyard/datasets/program"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
-	"blockyard/train/selfplay/phases"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/cpu"
@@ -74,32 +72,4 @@ func requireRun(t *testing.T, game, dir string) {
 	require.Equal(t, "1", made.Seed)
 	require.NotNil(t, made.Seconds)
 	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
-}
-
-// The share that is not given is what the other leaves.
-func TestSharesFromZero(t *testing.T) {
-	for args, want := range map[string][2]float64{
-		"": {.5, .5}, "--results=0.4": {.4, .6}, "--backup=0.2": {.8, .2}, "--backup=0": {0, 0},
-		"--backup=0.4 --results=0.6": {.6, .4}, "--backup=0.4 --results=0.5": {.5, .4},
-	} {
-		a, err := parse(t, append([]string{"blockbattle"}, strings.Fields(args)...)...).algorithm(games.BlockBattle)
-		if want == [2]float64{.5, .4} {
-			require.ErrorContains(t, err, "results come before a backup", args)
-			continue
-		}
-		require.NoError(t, err, args)
-		c := a.(*phases.Config)
-		require.InDeltaSlice(t, want[:], []float64{c.Results, c.Backup}, 1e-9, args)
-	}
-}
-
-// A backup needs a network to start from.
-func TestBackupNeedsANet(t *testing.T) {
-	const says = "give --results a share above 0, or name one with --from"
-	out := " --out " + t.TempDir()
-	refuses(t, map[string]string{
-		"selfplay blockbattle --backup=1" + out:  says,
-		"selfplay tetrisduel --backup=1" + out:   says,
-		"selfplay wintetris --results=0.5" + out: "--results belongs to",
-	})
 }
