@@ -1,9 +1,6 @@
 package commands
 
 import (
-	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -74,27 +71,4 @@ func startNATS(t *testing.T) (address, creds string) {
 	t.Cleanup(func() { s.Shutdown(); s.WaitForShutdown() })
 	require.True(t, s.ReadyForConnections(time.Minute))
 	return s.ClientURL(), creds
-}
-
-// freeAddress returns an address on which nothing listens. Its port is below those that a system gives to connections, of
-// which other tests open many: one of them could have the port before the test listens there.
-func freeAddress() string {
-	for {
-		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))); err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-	}
-}
-
-// waitFor waits until something listens on an address.
-func waitFor(t *testing.T, address string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", address)
-		if err == nil {
-			err = c.Close()
-		}
-		return err == nil
-	}, time.Minute, 20*time.Millisecond, address)
 }

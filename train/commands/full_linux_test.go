@@ -3,6 +3,8 @@ package commands
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -142,4 +144,15 @@ func TestFitBomb(t *testing.T) {
 	require.Error(t, err)
 	require.Regexp(t, "^train: "+path+`:\d+: too many rows: the games up to here have 31956\d\d choices, each a row of 672 bytes; `+
 		"want at most 3195660, as many as fit into --max-mb 2048: raise it if there is memory\n$", string(out))
+}
+
+// freeAddress returns an address on which nothing listens. Its port is below those that a system gives to connections, of
+// which other tests open many: one of them could have the port before the test listens there.
+func freeAddress() string {
+	for {
+		if l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))); err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
 }

@@ -78,11 +78,11 @@ func TestMetricsOfOneSeat(t *testing.T) {
 	require.NotContains(t, page, "blockyard_train_gate_score_ratio")
 }
 
-// The command serves the metrics while it trains, and logs lines of JSON. A wrong address leaves no run behind.
-func TestSelfplayHTTP(t *testing.T) {
+// The learner and a worker of a cluster serve metrics while they train, which Prometheus' parser reads, and log lines of
+// JSON. The dashboard shows metrics that exist. A wrong address leaves no run behind.
+func TestClusterMetrics(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
-	start := runIn(dir, tiny)
-	require.ErrorContains(t, command(t, append(start, "--http", ":9090")...), "--http :9090: no host")
+	require.ErrorContains(t, command(t, runIn(dir, tiny, "--http", ":9090")...), "--http :9090: no host")
 	require.NoDirExists(t, dir)
 
 	stderr, write, err := os.Pipe()
@@ -92,56 +92,40 @@ func TestSelfplayHTTP(t *testing.T) {
 	defer func() { os.Stderr = old }()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	ended := make(chan error, 1)
-	go func() {
-		long := "--iterations=100000"
-		ended <- commandUntil(t, ctx, append(start, "--http", "127.0.0.1:0", "--log-format", "json", long)...)
-		_ = write.Close()
-	}()
 	lines := bufio.NewScanner(stderr)
-	require.True(t, lines.Scan())
-	var first struct{ Level, HTTP string }
-	require.NoError(t, json.Unmarshal(lines.Bytes(), &first), lines.Text())
-	require.Equal(t, "INFO", first.Level)
-	require.Contains(t, opstest.Scrape(t, first.HTTP), "blockyard_train_games_total")
-	require.Eventually(t, func() bool {
-		status, _ := opstest.Get(t, first.HTTP+"/readyz")
-		return status == http.StatusOK
-	}, time.Minute, time.Millisecond)
-	stop()
-	require.NoError(t, <-ended)
-	for lines.Scan() {
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &first), lines.Text())
+	address := func() (url string) { // that is logged next
+		for url == "" && lines.Scan() {
+			var line struct{ Level, HTTP string }
+			require.NoError(t, json.Unmarshal(lines.Bytes(), &line), lines.Text())
+			require.Equal(t, "INFO", line.Level)
+			url = line.HTTP
+		}
+		return url
 	}
-}
-
-// Prometheus' parser reads what the learner and a worker of a cluster have done, and the dashboard shows metrics that
-// exist.
-func TestClusterMetrics(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	atLearner, atWorker := freeAddress(), freeAddress()
-	l := beginLearner(t, ctx, runIn(t.TempDir(), tiny, "--iterations=100000", "--cluster", "--listen", "127.0.0.1:0",
-		"--http", atLearner)...)
-	left := make(chan error, 1)
+	served := []string{"--http", "127.0.0.1:0", "--log-format", "json"}
+	l := beginLearner(t, ctx, runIn(dir, tiny, append(served, "--iterations=100000", "--cluster", "--listen", "127.0.0.1:0")...)...)
+	learnerAt, left := address(), make(chan error, 1)
 	go func() {
-		left <- commandUntil(t, ctx, append(l.join, "--name", "one", "--workers", "1", "--http", atWorker)...)
+		left <- commandUntil(t, ctx, append(append(l.join, served...), "--name", "one", "--workers", "1")...)
 	}()
-
-	waitFor(t, atLearner)
-	waitFor(t, atWorker)
+	workerAt := address()
 	var learner opstest.Page
 	require.Eventually(t, func() bool {
-		learner = opstest.Scrape(t, "http://"+atLearner)
+		learner = opstest.Scrape(t, learnerAt)
 		const name = "blockyard_cluster_tasks_total"
 		return learner[name] != nil && learner.Value(t, name, "one") >= 8
 	}, 2*time.Minute, 20*time.Millisecond)
-	worker := opstest.Scrape(t, "http://"+atWorker)
+	worker := opstest.Scrape(t, workerAt)
+	for _, url := range []string{learnerAt, workerAt} {
+		status, _ := opstest.Get(t, url+"/readyz")
+		require.Equal(t, http.StatusOK, status)
+	}
 	dashboard := []byte(read(t, "../../rpc/deploy/grafana/blockyard.json"))
 	for prefix, page := range map[string]opstest.Page{"blockyard_cluster_": learner, "blockyard_worker_": worker} {
 		require.Contains(t, string(dashboard), prefix)
 		require.Empty(t, page.Missing(dashboard, prefix), "the dashboard shows metrics that do not exist")
 	}
+	require.Contains(t, learner, "blockyard_train_games_total")
 	require.EqualValues(t, 1, learner.Value(t, "blockyard_cluster_workers"))
 	require.Positive(t, learner.Value(t, "blockyard_cluster_busy_seconds_total", "one"))
 	require.Zero(t, learner.Value(t, "blockyard_cluster_dropped_results_total", "one"))
@@ -152,4 +136,6 @@ func TestClusterMetrics(t *testing.T) {
 	stop()
 	require.NoError(t, <-left)
 	require.NoError(t, <-l.ended)
+	require.NoError(t, write.Close())
+	require.Empty(t, address())
 }

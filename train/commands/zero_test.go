@@ -1,10 +1,10 @@
 package commands
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"blockyard/datasets/program"
@@ -32,44 +32,35 @@ func TestFromZero(t *testing.T) {
 		{"dropblox", "6f1114003e3ec101b98f6af25ff4d24e7824470cbd59d98766239204e9ffc071", append(solo, "--keep=2", "--longest=40")},
 	} {
 		t.Run(c.game, func(t *testing.T) {
-			run := func(ctx context.Context, dir string) error {
-				args := append([]string{"selfplay", c.game, "--out", dir, "--games=4", "--rounds=24",
-					"--iterations=6", "--batch=32", "--hidden=6", "--gates=2"}, c.flags...)
-				return commandUntil(t, ctx, args...)
-			}
 			one, two := t.TempDir(), t.TempDir()
-			require.NoError(t, run(t.Context(), one))
-			require.NoError(t, run(stopped(t), two))
+			args := append(strings.Fields("selfplay "+c.game+" --games=4 --rounds=24 --iterations=6 --batch=32 --hidden=6 --gates=2"),
+				c.flags...)
+			require.NoError(t, command(t, append(args, "--out", one)...))
+			args = append(args, "--out", two)
+			require.NoError(t, commandUntil(t, stopped(t), args...))
 			require.FileExists(t, filepath.Join(two, selfplay.StateFile))
-			require.ErrorContains(t, run(t.Context(), two), "holds a run already")
+			require.ErrorContains(t, command(t, args...), "holds a run already")
 			require.NoError(t, command(t, "selfplay", c.game, "--out", two, "--resume", "--workers=2"))
 			last := read(t, filepath.Join(one, "net-002.safetensors"))
 			require.True(t, last == read(t, filepath.Join(two, "net-002.safetensors")))
-			requireRun(t, c.game, two)
+			require.FileExists(t, filepath.Join(two, selfplay.CurveFile))
+			require.FileExists(t, filepath.Join(two, "net-001.safetensors"))
+			events, err := filepath.Glob(filepath.Join(two, "events.out.tfevents.*"))
+			require.NoError(t, err)
+			require.Len(t, events, 2, "one for each time it was started")
+			g, err := games.Open(c.game)
+			require.NoError(t, err)
+			best, err := g.Load(filepath.Join(two, selfplay.BestFile))
+			require.NoError(t, err)
+			require.Equal(t, 6, best.Layers()[0].Out)
+			made, err := program.ReadRun(filepath.Join(two, program.RunFile))
+			require.NoError(t, err)
+			require.Equal(t, "1", made.Seed)
+			require.NotNil(t, made.Seconds)
+			require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
 			if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256([]byte(last))))
 			}
 		})
 	}
-}
-
-// requireRun checks what a run of six hidden neurons and two gates, which was stopped once, has left in its folder.
-func requireRun(t *testing.T, game, dir string) {
-	t.Helper()
-	for _, name := range []string{selfplay.CurveFile, "net-001.safetensors"} {
-		require.FileExists(t, filepath.Join(dir, name))
-	}
-	events, err := filepath.Glob(filepath.Join(dir, "events.out.tfevents.*"))
-	require.NoError(t, err)
-	require.Len(t, events, 2, "one for each time it was started")
-	g, err := games.Open(game)
-	require.NoError(t, err)
-	best, err := g.Load(filepath.Join(dir, selfplay.BestFile))
-	require.NoError(t, err)
-	require.Equal(t, 6, best.Layers()[0].Out)
-	made, err := program.ReadRun(filepath.Join(dir, program.RunFile))
-	require.NoError(t, err)
-	require.Equal(t, "1", made.Seed)
-	require.NotNil(t, made.Seconds)
-	require.Len(t, made.Earlier, 1, "the part before Ctrl-C")
 }
