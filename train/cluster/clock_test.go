@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -27,14 +26,14 @@ func TestClockOfWorkers(t *testing.T) {
 		began := time.Now()
 		s := newSite(t)
 		run := newRun(t, small())
-		l := s.learner(t, run, t.TempDir())
-		sent := newTap(t, strings.TrimPrefix(s.Address, "nats://"))
-		s.Address = "nats://" + sent.Addr().String()
-		left := s.work(t, t.Context(), "tapped")
+		l := s.learner(t, run, t.TempDir(), limits, 0)
+		var sent <-chan []byte
+		s.Address, sent = tapped(t, strings.TrimPrefix(s.Address, "nats://"))
+		left := s.work(t, t.Context(), "tapped", nil)
 		require.NoError(t, run.Go(t.Context(), nil))
 		require.NoError(t, l.Close(true))
 		require.NoError(t, <-left)
-		all := sent.text()
+		all := <-sent
 		require.Contains(t, string(all), `"name":"tapped"`, "signs of life")
 		require.Contains(t, string(all), "Blockyard-Result", "results")
 		require.Contains(t, string(all), "$JS.ACK.", "acknowledgements")
@@ -107,78 +106,44 @@ var (
 // 1970, in digits or in eight bytes, or as a date. Few seconds lie between, which random bytes do not hit.
 func timesOfDay(text []byte, from, to time.Time) (found []string) {
 	text = echo.ReplaceAll(text, nil)
-	from = from.Add(-time.Second) // a number of whole seconds is rounded
-	within := func(at time.Time) bool { return at.After(from) && !at.After(to) }
-	units := []func(int64) time.Time{
-		func(n int64) time.Time { return time.Unix(n, 0) }, time.UnixMilli, time.UnixMicro,
-		func(n int64) time.Time { return time.Unix(0, n) },
+	first, last := strconv.FormatInt(from.Unix(), 10), strconv.FormatInt(to.Unix(), 10)
+	look := func(number string) {
+		n := len(number)
+		if (n == 10 || n == 13 || n == 16 || n == 19) && number[:10] >= first && number[:10] <= last {
+			found = append(found, number)
+		}
 	}
 	for _, d := range digits.FindAll(text, -1) {
-		n, err := strconv.ParseInt(string(d), 10, 64)
-		for _, unit := range units {
-			if err == nil && within(unit(n)) {
-				found = append(found, string(d))
-				break
-			}
-		}
+		look(string(d))
+	}
+	for k := 0; k+8 <= len(text); k++ {
+		look(strconv.FormatUint(binary.LittleEndian.Uint64(text[k:]), 10))
+		look(strconv.FormatUint(binary.BigEndian.Uint64(text[k:]), 10))
 	}
 	for _, layout := range []string{"2006-01-02T", "Mon, 02 Jan 2006"} {
 		if date := to.UTC().Format(layout); bytes.Contains(text, []byte(date)) {
 			found = append(found, date)
 		}
 	}
-	for k := 0; k+8 <= len(text); k++ {
-		for _, n := range []uint64{binary.LittleEndian.Uint64(text[k:]), binary.BigEndian.Uint64(text[k:])} {
-			for _, unit := range units[1:] {
-				if n < 1<<62 && within(unit(int64(n))) {
-					found = append(found, strconv.FormatUint(n, 10))
-				}
-			}
-		}
-	}
 	return found
 }
 
-// A tap passes connections on to an address, and keeps what goes there.
-type tap struct {
-	net.Listener
-	mu   sync.Mutex
-	sent bytes.Buffer
-}
-
-func newTap(t *testing.T, to string) *tap {
+// tapped passes one connection on to an address, and returns what was sent there when that has ended.
+func tapped(t *testing.T, to string) (address string, sent <-chan []byte) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	p := &tap{Listener: l}
-	t.Cleanup(func() { _ = l.Close() })
+	there, err := net.Dial("tcp", to)
+	require.NoError(t, err)
+	all := make(chan []byte, 1)
 	go func() {
-		for {
-			from, err := l.Accept()
-			if err != nil {
-				return
-			}
-			there, err := net.Dial("tcp", to)
-			if err != nil {
-				_ = from.Close()
-				return
-			}
-			go func() { _, _ = io.Copy(from, there); _ = from.Close() }()
-			go func() { _, _ = io.Copy(there, io.TeeReader(from, p)); _ = there.Close() }()
+		var b bytes.Buffer
+		if from, err := l.Accept(); err == nil {
+			go func() { _, _ = io.Copy(from, there) }()
+			_, _ = io.Copy(there, io.TeeReader(from, &b))
 		}
+		_, _ = there.Close(), l.Close()
+		all <- b.Bytes()
 	}()
-	return p
-}
-
-// Write keeps what was sent.
-func (p *tap) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.sent.Write(b)
-}
-
-func (p *tap) text() []byte {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return bytes.Clone(p.sent.Bytes())
+	return l.Addr().String(), all
 }

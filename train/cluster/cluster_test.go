@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -17,7 +16,6 @@ import (
 	"blockyard/train/selfplay/phases"
 	"blockyard/train/selfplay/single"
 
-	"github.com/nats-io/nats.go"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,35 +69,16 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// connect connects as a worker.
-func (s *site) connect(t *testing.T) *nats.Conn {
-	t.Helper()
-	return s.connectAs(t, s.ClientFlags)
-}
-
-func (s *site) connectAs(t *testing.T, f broker.ClientFlags) *nats.Conn {
-	t.Helper()
-	nc, err := f.Connect(s.Address, t.Name(), quiet)
-	require.NoError(t, err)
-	t.Cleanup(nc.Close)
-	return nc
-}
-
 // long is how long tests wait for an event that will come.
 const long = 2 * time.Minute
 
 // limits let lost tasks come back soon, and as often as a busy machine loses them.
 var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100}
 
-func (s *site) learner(t *testing.T, r *selfplay.Run, folder string) *Learner {
+// learner lets workers play for a run, of whose results it plays a share again.
+func (s *site) learner(t *testing.T, r *selfplay.Run, folder string, limits fleet.Limits, verify float64) *Learner {
 	t.Helper()
-	return s.learnerBy(t, r, folder, limits)
-}
-
-func (s *site) learnerBy(t *testing.T, r *selfplay.Run, folder string, limits fleet.Limits) *Learner {
-	t.Helper()
-	own := broker.ClientFlags{Creds: filepath.Join(s.folder, "learner.nk")}
-	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.connectAs(t, own)}, r, limits, 0, fleet.Options{Folder: folder, Log: quiet})
+	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, r, limits, verify, fleet.Options{Folder: folder, Log: quiet})
 	require.NoError(t, err)
 	r.Remote = l.Play
 	return l
@@ -112,24 +91,24 @@ func settings(g *games.Game) selfplay.Algorithm {
 	return new(phases.Config)
 }
 
-// kinds are what a worker plays.
-func kinds(algorithm func(*games.Game) selfplay.Algorithm) map[string]fleet.Kind {
-	return map[string]fleet.Kind{Kind: Open(algorithm)}
-}
-
-// work starts a worker. The channel has its error when it has left.
-func (s *site) work(t *testing.T, ctx context.Context, name string) <-chan error {
+// work starts a worker, which plays by kind, or as it should if that is nil. The channel has its error when it has left.
+func (s *site) work(t *testing.T, ctx context.Context, name string, kind fleet.Kind) <-chan error {
 	t.Helper()
-	nc, left := s.connect(t), make(chan error, 1)
+	if kind == nil {
+		kind = Open(settings)
+	}
+	nc, err := s.Connect(s.Address, t.Name(), quiet)
+	require.NoError(t, err)
+	left := make(chan error, 1)
 	go func() {
-		left <- fleet.Work(ctx, nc, fleet.WorkerOptions{Name: name, Threads: 1, Kinds: kinds(settings),
+		defer nc.Close()
+		left <- fleet.Work(ctx, nc, fleet.WorkerOptions{Name: name, Threads: 1, Kinds: map[string]fleet.Kind{Kind: kind},
 			Counts: new(fleet.WorkerCounts), Log: quiet})
 	}()
 	return left
 }
 
-// Workers that join, leave and repeat themselves, results that are late, and the number of slots per task change no
-// bit of the weights.
+// Workers that join and leave, and the number of slots per task change no bit of the weights.
 func TestSameWeights(t *testing.T) {
 	several, solo := small(), single.Default(games.WinTetris)
 	several.Versus, several.Opponents = 0.5, []string{"hand", "combo", "digger"}
@@ -141,11 +120,11 @@ func TestSameWeights(t *testing.T) {
 			alone, together := newRun(t, c), newRun(t, c)
 			require.NoError(t, alone.Go(t.Context(), nil))
 			s := newSite(t)
-			l := s.learner(t, together, t.TempDir())
-			s.repeat(t, l)
+			l := s.learner(t, together, t.TempDir(), limits, 0)
 			ctx, kill := context.WithCancel(t.Context())
-			first := s.work(t, ctx, "first")
-			others := []<-chan error{s.work(t, t.Context(), "second"), s.work(t, t.Context(), "third")}
+			defer kill()
+			first := s.work(t, ctx, "first", nil)
+			second, third := s.work(t, t.Context(), "second", nil), s.work(t, t.Context(), "third", nil)
 			steps := 0
 			require.NoError(t, together.Go(t.Context(), func(bool) error {
 				if steps++; steps == 3 {
@@ -168,34 +147,10 @@ func TestSameWeights(t *testing.T) {
 			require.Less(t, sum.Tasks, c.Common().Games*c.Common().Iterations, "some tasks have several slots")
 			require.NoError(t, l.Close(true))
 			require.NoError(t, <-first)
-			for _, w := range others {
-				require.NoError(t, <-w, "the run is over")
-			}
+			require.NoError(t, <-second, "the run is over")
+			require.NoError(t, <-third)
 		})
 	}
-}
-
-// repeat stores every result twice more, one of them damaged, and messages that are no results.
-func (s *site) repeat(t *testing.T, l *Learner) {
-	nc := s.connect(t)
-	subject, n := fmt.Sprintf("blockyard.%s.%d.results", l.Run(), l.Status().Epoch), 0
-	_, err := nc.Subscribe(subject, func(m *nats.Msg) {
-		if m.Header.Get("Copy") != "" {
-			return
-		}
-		m.Header.Set("Copy", "1")
-		m.Header.Del(nats.MsgIdHdr)
-		again := &nats.Msg{Subject: subject, Header: m.Header, Data: m.Data}
-		damaged := &nats.Msg{Subject: subject, Header: m.Header, Data: m.Data[:len(m.Data)/2]}
-		if n++; n%7 == 0 {
-			_ = nc.PublishMsg(&nats.Msg{Subject: subject, Header: nats.Header{"Copy": {"1"}}, Data: []byte("hello")})
-		}
-		time.AfterFunc(time.Duration(n%5)*20*time.Millisecond, func() {
-			_ = nc.PublishMsg(again)
-			_ = nc.PublishMsg(damaged)
-		})
-	})
-	require.NoError(t, err)
 }
 
 // A learner that continues a saved run has its weights, and nothing of the earlier learner counts.
@@ -203,20 +158,17 @@ func TestResume(t *testing.T) {
 	alone, together := newRun(t, small()), newRun(t, small())
 	require.NoError(t, alone.Go(t.Context(), nil))
 	s, folder := newSite(t), t.TempDir()
-	s.work(t, t.Context(), "only")
-	first := s.learner(t, together, folder)
+	s.work(t, t.Context(), "only", nil)
+	first := s.learner(t, together, folder, limits, 0)
 	for range 4 {
 		require.NoError(t, together.Step())
 	}
-	state := filepath.Join(folder, selfplay.StateFile)
-	require.NoError(t, together.Save(state))
+	require.NoError(t, together.Save(filepath.Join(folder, selfplay.StateFile)))
 	require.NoError(t, together.Step(), "lost")
 	require.NoError(t, first.Close(false))
 
-	again, err := selfplay.Resume(games.BlockBattle, state, new(phases.Config), 1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, again.Close()) }()
-	second := s.learner(t, again, folder)
+	again := saved(t, folder)
+	second := s.learner(t, again, folder, limits, 0)
 	require.Equal(t, first.Run(), second.Run())
 	require.EqualValues(t, 2, second.Status().Epoch)
 	require.NoError(t, again.Go(t.Context(), nil))
@@ -224,31 +176,22 @@ func TestResume(t *testing.T) {
 	require.NoError(t, second.Close(true))
 }
 
-// Only who has the key is let in, and others learn what to do.
-func TestCredentials(t *testing.T) {
-	s := newSite(t)
-	s.connect(t)
-	client := broker.ClientFlags{}
-	connect := func() error {
-		_, err := client.Connect(s.Address, "test", quiet)
-		return err
-	}
-	require.ErrorContains(t, connect(), "wants credentials: pass --creds FILE")
-	client.Creds = filepath.Join(t.TempDir(), "other")
-	_, err := broker.NewKey(client.Creds)
+// Only who has the key is let in, and others learn what to do. A broker says what is wrong with its settings.
+func TestBroker(t *testing.T) {
+	s, other := newSite(t), filepath.Join(t.TempDir(), "other")
+	_, err := broker.NewKey(other)
 	require.NoError(t, err)
-	require.ErrorContains(t, connect(), "refuses the credentials in "+client.Creds)
-	client.Creds = "no-such-file"
-	require.ErrorContains(t, connect(), "--creds: open no-such-file")
-	client.Creds = "learner.go"
-	require.ErrorContains(t, connect(), "learner.go holds neither a key nor NATS credentials")
+	for creds, says := range map[string]string{
+		"":             "wants credentials: pass --creds FILE",
+		other:          "refuses the credentials in " + other,
+		"no-such-file": "--creds: open no-such-file",
+		"learner.go":   "learner.go holds neither a key nor NATS credentials",
+	} {
+		_, err := (&broker.ClientFlags{Creds: creds}).Connect(s.Address, "test", quiet)
+		require.ErrorContains(t, err, says)
+	}
 	_, err = broker.NewKey("learner.go")
 	require.ErrorContains(t, err, "learner.go: not a key of this program")
-}
-
-// A broker says what is wrong with its settings.
-func TestBrokerSettings(t *testing.T) {
-	s := newSite(t)
 	for says, f := range map[string]broker.Flags{
 		"want HOST:PORT":               {Listen: ":4222"},
 		"choose another with --listen": {Listen: strings.TrimPrefix(s.Address, "nats://")},
@@ -257,8 +200,7 @@ func TestBrokerSettings(t *testing.T) {
 		_, err := f.Open(t.TempDir(), "test", quiet)
 		require.ErrorContains(t, err, says)
 	}
-	f := broker.Flags{Listen: "127.0.0.1:0"}
-	_, err := f.Open(s.folder, "test", quiet)
+	_, err = (&broker.Flags{Listen: "127.0.0.1:0"}).Open(s.folder, "test", quiet)
 	require.ErrorContains(t, err, "another learner drives this run")
 }
 

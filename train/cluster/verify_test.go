@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"blockyard/agents/fleet"
-	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
@@ -22,49 +21,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lying is what a worker plays that changes its results.
-func lying(change func(t *testing.T, data []byte) []byte, t *testing.T) map[string]fleet.Kind {
-	return map[string]fleet.Kind{Kind: func(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
+// lying is what a worker plays that changes every n-th of its results, each a rollout of one slot.
+func lying(t *testing.T, n int, change func(r *selfplay.Result, tensors []mlp.Tensor)) fleet.Kind {
+	all := 0
+	return func(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
 		players, err := Open(settings)(ctx, r, get)
 		return func() (fleet.Player, error) {
 			play, err := players()
 			return func(ctx context.Context, spec json.RawMessage) (*fleet.Result, error) {
 				result, err := play(ctx, spec)
-				if err == nil {
-					result.Data = change(t, result.Data)
+				if err != nil {
+					return nil, err
 				}
-				return result, err
+				task, err := parseTask(spec)
+				require.NoError(t, err)
+				files, err := unpackResults(result.Data, len(task.Starts))
+				require.NoError(t, err)
+				for k := range files {
+					if all++; all%n == 0 {
+						r, tensors, err := selfplay.ReadResult(files[k])
+						require.NoError(t, err)
+						change(r, tensors)
+						files[k], err = selfplay.AppendResult(nil, r, tensors)
+						require.NoError(t, err)
+					}
+				}
+				result.Data = packResults(files)
+				return result, nil
 			}, err
 		}, err
-	}}
-}
-
-// inFirst changes the notes of a task's first slot.
-func inFirst(change func(r *selfplay.Result, tensors []mlp.Tensor)) func(*testing.T, []byte) []byte {
-	return inSlots(func(k int) bool { return k == 0 }, change)
-}
-
-// inSlots changes the notes of some of a task's slots.
-func inSlots(which func(k int) bool, change func(r *selfplay.Result, tensors []mlp.Tensor)) func(*testing.T, []byte) []byte {
-	return func(t *testing.T, data []byte) []byte {
-		var files [][]byte
-		for n := 1; ; n++ {
-			var err error
-			if files, err = unpackResults(data, n); err == nil {
-				break
-			}
-		}
-		for k := range files {
-			if !which(k) {
-				continue
-			}
-			r, tensors, err := selfplay.ReadResult(files[k])
-			require.NoError(t, err)
-			change(r, tensors)
-			files[k], err = selfplay.AppendResult(nil, r, tensors)
-			require.NoError(t, err)
-		}
-		return packResults(files)
 	}
 }
 
@@ -85,32 +70,28 @@ func TestLyingWorkers(t *testing.T) {
 	alone := newRun(t, small())
 	require.NoError(t, alone.Go(t.Context(), nil))
 	for name, c := range map[string]struct {
-		change func(*testing.T, []byte) []byte
+		change func(*selfplay.Result, []mlp.Tensor)
 		verify float64
 		says   string
 	}{
-		"NaN": {inFirst(number(func(float32) float32 { return float32(math.NaN()) })), 0, "the number NaN is not finite"},
-		"another slot": {inFirst(func(r *selfplay.Result, _ []mlp.Tensor) { r.Slot = 77 }), 0,
+		"NaN": {number(func(float32) float32 { return float32(math.NaN()) }), 0, "the number NaN is not finite"},
+		"another slot": {func(r *selfplay.Result, _ []mlp.Tensor) { r.Slot = 77 }, 0,
 			"the result of iteration 0, slot 77; want"},
-		"labels": {inFirst(number(wrong)), 1, "differs from what the learner plays"},
-		"random state": {inFirst(func(r *selfplay.Result, _ []mlp.Tensor) { r.End.Word = "7" }), 1,
+		"labels": {number(wrong), 1, "differs from what the learner plays"},
+		"random state": {func(r *selfplay.Result, _ []mlp.Tensor) { r.End.Word = "7" }, 1,
 			"differs from what the learner plays"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, run := newSite(t), newRun(t, small())
-			l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, run,
-				limits, c.verify, fleet.Options{Folder: t.TempDir(), Log: quiet})
-			require.NoError(t, err)
+			l := s.learner(t, run, t.TempDir(), limits, c.verify)
 			l.took = time.Hour // who is to play all again has always the time
-			run.Remote = l.Play
 			played := make(chan error, 1)
 			go func() { played <- run.Go(t.Context(), nil) }()
-			err = fleet.Work(t.Context(), s.connect(t), fleet.WorkerOptions{Name: "liar", Threads: 1,
-				Kinds: lying(c.change, t), Counts: new(fleet.WorkerCounts), Log: quiet})
+			err := <-s.work(t, t.Context(), "liar", lying(t, 1, c.change))
 			require.ErrorIs(t, err, fleet.ErrRefused)
 			require.ErrorContains(t, err, "excluded: its result of task ")
 			require.ErrorContains(t, err, c.says)
-			left := s.work(t, t.Context(), "honest")
+			left := s.work(t, t.Context(), "honest", nil)
 			require.NoError(t, <-played)
 			require.Equal(t, weights(t, alone.Net()), weights(t, run.Net()))
 			rows := l.Workers()
@@ -124,15 +105,6 @@ func TestLyingWorkers(t *testing.T) {
 			require.NoError(t, <-left)
 		})
 	}
-}
-
-// falseEvery is what a worker plays that changes a label in every n-th of its results, each a rollout of one slot.
-func falseEvery(n int, t *testing.T) map[string]fleet.Kind {
-	all := 0
-	return lying(inSlots(func(int) bool {
-		all++
-		return all%n == 0
-	}, number(wrong)), t)
 }
 
 // A worker that differs once has all its results played by others, whatever share of them is false and however many were
@@ -160,17 +132,13 @@ func TestFalseResultsAreReplaced(t *testing.T) {
 				}
 				return 1
 			}
-			first := make(chan error, 1)
-			go func() {
-				first <- fleet.Work(t.Context(), s.connect(t), fleet.WorkerOptions{Name: "liar", Threads: 1,
-					Kinds: falseEvery(c.every, t), Counts: new(fleet.WorkerCounts), Log: quiet})
-			}()
+			first := s.work(t, t.Context(), "liar", lying(t, c.every, number(wrong)))
 			left := make(chan (<-chan error), 1)
 			go func() {
 				err := <-first
 				assert.ErrorIs(t, err, fleet.ErrRefused)
 				assert.ErrorContains(t, err, "differs from what the learner plays")
-				left <- s.work(t, t.Context(), "honest")
+				left <- s.work(t, t.Context(), "honest", nil)
 			}()
 			if c.killed {
 				for { // it learns of nothing after the result was found to be false
@@ -261,11 +229,8 @@ func TestChanceUnnoticed(t *testing.T) {
 // verifying lets workers play for a run whose learner plays some of the results again, as many as it likes.
 func (s *site) verifying(t *testing.T, r *selfplay.Run, folder string) *Learner {
 	t.Helper()
-	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, r, fleet.Limits{AckWait: long, Deliveries: 100}, 0.02,
-		fleet.Options{Folder: folder, Log: quiet})
-	require.NoError(t, err)
+	l := s.learner(t, r, folder, fleet.Limits{AckWait: long, Deliveries: 100}, 0.02)
 	l.began = time.Time{}
-	r.Remote = l.Play
 	return l
 }
 
