@@ -19,7 +19,7 @@ func TestExternalBroker(t *testing.T) {
 	address, creds := startNATS(t)
 	_, strangers := startNATS(t)
 	alone, together := filepath.Join(dir, "alone"), filepath.Join(dir, "together")
-	for _, line := range []string{"join " + address, "selfplay blockbattle --out " + filepath.Join(dir, "none") + " --cluster " + address} {
+	for _, line := range []string{"join " + address, "selfplay blockbattle --out " + dir + "/none --cluster " + address} {
 		refuses(t, map[string]string{
 			line:                           "wants credentials: pass --creds FILE",
 			line + " --creds " + strangers: "refuses the credentials in " + strangers,

@@ -193,9 +193,10 @@ func TestRefuses(t *testing.T) {
 		"dropblox --discount=0":                            "--discount is 0, want more than 0, up to 1",
 		"wintetris --deep-width=3": "--deep-width belongs to games with a planner (Dropblox), which this run does not use: " +
 			"this game has none",
-		"blocking --deep-width=3":            "--deep-width belongs to fitted value iteration",
-		"wintetris --warm=.1":                "--warm belongs to",
-		"blocking --warm=.1":                 "--warm belongs to games with a planner (Dropblox), which this run does not use: it has several seats",
+		"blocking --deep-width=3": "--deep-width belongs to fitted value iteration",
+		"wintetris --warm=.1":     "--warm belongs to",
+		"blocking --warm=.1": "--warm belongs to games with a planner (Dropblox), which this run does not use: " +
+			"it has several seats",
 		"blockbattle --keep=3":               "--keep belongs to games of one seat",
 		"blocking --gate-games=3":            "--gate-games belongs to games of one seat",
 		"tetrisduel --backup=1 --lambda=.3":  "--lambda belongs to",
