@@ -6,11 +6,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,11 +22,9 @@ func TestKillEndsAProgramThatHasLeftItsGroup(t *testing.T) {
 	p, err := Program{Argv: []string{"python3", "-c", "import os, time\nos.setpgid(0, os.getpgid(os.getppid()))\n" +
 		"input()\nprint('moved', flush=True)\ntime.sleep(600)"}, Cage: Trusted}.Start(nil)
 	require.NoError(t, err)
-	got, err := ask(t, p, "one", hang)
-	require.NoError(t, err)
-	require.Equal(t, "moved", got)
+	require.Equal(t, "moved", answer(t, p, "one"))
 	require.NoError(t, p.Close())
-	require.True(t, gone(p.child.cmd.Process.Pid))
+	require.ErrorIs(t, syscall.Kill(p.child.cmd.Process.Pid, 0), syscall.ESRCH)
 }
 
 func TestKillSaysHowAProgramEnded(t *testing.T) {
@@ -87,25 +85,27 @@ func TestFramesAndBoundedErrors(t *testing.T) {
 	require.Equal(t, strings.Repeat("\x00", 1000), errs.String())
 }
 
-// A start that fails leaves no file and no goroutine.
-func TestStartChildFailsCleanly(t *testing.T) {
+// TestNoCageNoStart: a program without a cage does not start, by whatever way a Spec is made. Whatever the reason, a start
+// that fails leaves no file and no goroutine.
+func TestNoCageNoStart(t *testing.T) {
 	files, goroutines := openFiles(t), runtime.NumGoroutine()
 	read := func(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
-	for range 5 {
-		_, err := StartChild(Spec{Argv: []string{"/nowhere"}, Cage: Trusted, Stdout: read, Stderr: read, Frames: read})
-		require.ErrorIs(t, err, os.ErrNotExist)
+	ran := filepath.Join(t.TempDir(), "ran")
+	for range 3 {
+		for want, s := range map[string]Spec{
+			"program touch: it has no cage":                 {Argv: []string{"touch", ran}},
+			"no command":                                    {Cage: Trusted},
+			"fork/exec /nowhere: no such file or directory": {Argv: []string{"/nowhere"}, Cage: Trusted},
+		} {
+			s.Stdout, s.Stderr, s.Frames = read, read, read
+			_, err := StartChild(s)
+			require.EqualError(t, err, want)
+			_, err = Program{Argv: s.Argv, Cage: s.Cage}.Start(nil)
+			require.EqualError(t, err, "start bot: "+want)
+		}
 	}
+	require.NoFileExists(t, ran)
 	require.LessOrEqual(t, openFiles(t), files)
 	// The goroutine that tried to start a program ends a moment after its answer; Eventually runs one of its own.
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, hang, 10*time.Millisecond)
-}
-
-// TestNoCageNoStart: a program without a cage does not start, by whatever way a Spec is made.
-func TestNoCageNoStart(t *testing.T) {
-	ran := filepath.Join(t.TempDir(), "ran")
-	_, err := StartChild(Spec{Argv: []string{"touch", ran}})
-	require.EqualError(t, err, "program touch: it has no cage")
-	_, err = Program{Argv: []string{"touch", ran}}.Start(nil)
-	require.EqualError(t, err, "start bot: program touch: it has no cage")
-	require.NoFileExists(t, ran)
 }

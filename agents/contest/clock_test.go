@@ -43,23 +43,19 @@ func TestAllowanceStaysWithinTheBank(t *testing.T) {
 		require.GreaterOrEqual(t, d, min(bank/3, 150*ms))
 	}
 	require.Positive(t, Allowance(Turn{}))
-	// Used up every time, the bank settles above what a move needs.
-	b := NewBank(Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 2})
-	for range 1000 {
-		b.Charge(Allowance(Turn{Budget: b.Left, PerMove: 500 * ms}), false)
-	}
-	require.Greater(t, b.Left, 3*time.Second)
 }
 
-// On a busy machine, on which every answer takes 200 ms more than the agent, the bank keeps time for an answer that is
-// delayed by much more.
+// TestAllowanceKeepsAReserve: the bank keeps time for an answer that is delayed, most on a quiet machine, and also on a busy
+// one, on which every answer takes 200 ms more than the agent.
 func TestAllowanceKeepsAReserve(t *testing.T) {
-	b := NewBank(Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 2})
-	for range 1000 {
-		b.Charge(Allowance(Turn{Budget: b.Left, PerMove: 500 * ms})+200*ms, false)
+	for besides, least := range map[time.Duration]time.Duration{0: 3000 * ms, 200 * ms: 1800 * ms} {
+		b := NewBank(Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 2})
+		for range 1000 {
+			b.Charge(Allowance(Turn{Budget: b.Left, PerMove: 500 * ms})+besides, false)
+		}
+		require.Zero(t, b.Timeouts)
+		require.Greater(t, b.Left, least)
 	}
-	require.Zero(t, b.Timeouts)
-	require.Greater(t, b.Left, 1800*ms)
 }
 
 // A bank that fills no more lasts for all the answers it is for, each of which costs something
@@ -102,46 +98,58 @@ func (m *metronome) Close() []Comment { return nil }
 // clocked is a bot whose answers are measured by a clock that jumps.
 type clocked struct {
 	took []time.Duration
+	err  error
 	left []time.Duration // what it was given
-	end  func()
+	said []Kind          // by the host; Error is its own last word
 }
 
 func (c *clocked) Ask(_ context.Context, _ []string, limit time.Duration) (string, bool, time.Duration, error) {
 	took := c.took[len(c.left)]
 	c.left = append(c.left, limit)
-	return "tock", false, took, nil
+	return "tock", false, took, c.err
 }
 
-func (c *clocked) Close() error { c.end(); return nil }
+func (c *clocked) Close() error { c.said = append(c.said, Error); return nil }
+
+// play plays as many rounds as it has answers.
+func (c *clocked) play(t *testing.T, ref *metronome, l Limits) (Tally, error) {
+	ref.rounds = len(c.took)
+	h := Host{Referee: ref, Limits: l, Hint: "another dialect?", Start: func(int) (Asker, error) { return c, nil },
+		Log: func(k Kind, _ int, _ string) { c.said = append(c.said, k) }}
+	tallies, err := h.Play(t.Context())
+	return tallies[0], err
+}
 
 // TestClockJumps: an answer during which the machine slept is late and no more; one during which the clock was set back
 // took no time. A bot gains nothing by either, and what it says when it ends comes after the game.
 func TestClockJumps(t *testing.T) {
 	const hour = time.Hour
-	ref, bot := &metronome{rounds: 6}, &clocked{took: []time.Duration{100 * ms, 7 * hour, 100 * ms, -7 * hour, -ms, 100 * ms}}
-	var said []Kind
-	h := Host{Referee: ref, Limits: Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 3},
-		Start: func(int) (Asker, error) { return bot, nil },
-		Log:   func(k Kind, _ int, _ string) { said = append(said, k) }}
-	bot.end = func() { said = append(said, Error) }
-	tallies, err := h.Play(t.Context())
+	ref, bot := &metronome{}, &clocked{took: []time.Duration{100 * ms, 7 * hour, 100 * ms, -7 * hour, -ms, 100 * ms}}
+	tally, err := bot.play(t, ref, Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 3})
 	require.NoError(t, err)
 	require.Equal(t, []Fault{NoFault, Late, NoFault, NoFault, NoFault, NoFault}, ref.faults)
 	require.Equal(t, []time.Duration{10000 * ms, 10000 * ms, 500 * ms, 900 * ms, 1400 * ms, 1900 * ms}, bot.left)
-	require.Equal(t, 2300*ms, tallies[0].Left)
-	require.Equal(t, 7*hour+300*ms, tallies[0].Used)
-	require.Equal(t, 1, tallies[0].Timeouts)
-	require.Equal(t, []Kind{Over, Error}, said[len(said)-2:])
+	require.Equal(t, 2300*ms, tally.Left)
+	require.Equal(t, 7*hour+300*ms, tally.Used)
+	require.Equal(t, 1, tally.Timeouts)
+	require.Equal(t, []Kind{Over, Error}, bot.said[len(bot.said)-2:])
 }
 
 // TestAHintForTheSilent is given only for a bot that never answers.
 func TestAHintForTheSilent(t *testing.T) {
 	for _, took := range []time.Duration{ms, time.Minute} {
-		bot := &clocked{took: []time.Duration{took}, end: func() {}}
-		h := Host{Referee: &metronome{rounds: 1}, Limits: Limits{Bank: time.Second}, Hint: "another dialect?",
-			Start: func(int) (Asker, error) { return bot, nil }}
-		tallies, err := h.Play(t.Context())
+		tally, err := (&clocked{took: []time.Duration{took}}).play(t, &metronome{}, Limits{Bank: time.Second})
 		require.NoError(t, err)
-		require.Equal(t, took == time.Minute, slices.Contains(tallies[0].Odd, h.Hint))
+		require.Equal(t, took == time.Minute, slices.Contains(tally.Odd, "another dialect?"))
 	}
+}
+
+// TestAGameThatCannotBeTimedEnds, with the error that makes it void.
+func TestAGameThatCannotBeTimedEnds(t *testing.T) {
+	bot := &clocked{took: make([]time.Duration, 6), err: ErrStalled}
+	tally, err := bot.play(t, &metronome{}, Limits{Bank: time.Second})
+	require.ErrorIs(t, err, ErrStalled)
+	require.Len(t, bot.left, 1)
+	require.Zero(t, tally.Timeouts)
+	require.Contains(t, bot.said, Time)
 }

@@ -30,26 +30,24 @@ func init() {
 	if err != nil {
 		panic(err)
 	}
-	begin := map[string]func(){
-		"threads": func() { background(spinForever, 12) },
-		"nice": func() {
-			background(func() { _ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 19); spinForever() }, 4)
-		},
-		"hidden": func() { signal.Ignore(syscall.SIGCHLD); background(spinForever, 1) },
-	}[kind]
-	if begin != nil {
-		begin()
-	}
-	work := map[string]func(){
-		"part": func() { spin(d); os.Exit(0) }, "sleep": func() { time.Sleep(d) }, "nice": func() { time.Sleep(d) },
-		"child":  func() { _ = part(d).Run() },
-		"hidden": func() { hidden(d) },
-	}[kind]
-	if work == nil {
-		work = func() { spin(d) }
-	}
-	if kind == "part" {
+	work := func() { spin(d) }
+	switch kind {
+	case "part":
 		work()
+		os.Exit(0)
+	case "sleep":
+		work = func() { time.Sleep(d) }
+	case "child":
+		work = func() { _ = part(d).Run() }
+	case "threads":
+		background(spinForever, 12)
+	case "nice":
+		background(func() { _ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), 19); spinForever() }, 4)
+		work = func() { time.Sleep(d) }
+	case "hidden":
+		signal.Ignore(syscall.SIGCHLD)
+		background(spinForever, 1)
+		work = func() { hidden(d) }
 	}
 	for in := bufio.NewScanner(os.Stdin); in.Scan(); fmt.Println("done") {
 		if in.Text() == "go" {

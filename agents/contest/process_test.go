@@ -6,42 +6,42 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
 )
 
-// start runs a shell script as a bot and collects its standard error.
-func start(t *testing.T, script string) (*Process, func() []string) {
+// start runs a shell script as a bot and collects its standard error, which is whole after Close.
+func start(t *testing.T, script string) (*Process, *[]string) {
 	t.Helper()
-	var mu sync.Mutex
-	var said []string
+	said := new([]string)
 	p, err := Program{Argv: []string{"/bin/sh", "-c", script}, Cage: Trusted}.Start(func(line string) {
-		mu.Lock()
-		defer mu.Unlock()
-		said = append(said, line)
+		*said = append(*said, line)
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = p.Close() })
-	return p, func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return append([]string(nil), said...)
-	}
+	return p, said
 }
 
 func ask(t *testing.T, p *Process, line string, limit time.Duration) (string, error) {
 	t.Helper()
 	got, _, _, err := p.Ask(t.Context(), []string{line}, limit)
 	return got, err
+}
+
+// answer is what a bot answers in time.
+func answer(t *testing.T, p *Process, line string) string {
+	t.Helper()
+	got, err := ask(t, p, line, hang)
+	require.NoError(t, err)
+	return got
 }
 
 // hang is long enough for any machine: a test that waits for it has failed.
@@ -60,10 +60,7 @@ func heard(t *testing.T, p *Process, n int) {
 func TestAskTakesTheFirstLineAfterTheRequest(t *testing.T) {
 	p, _ := start(t, `while read x; do printf '%s\r\nextra %s\n' "$x" "$x"; done`)
 	for _, want := range []string{"one", "two", "three"} {
-		got, err := ask(t, p, want, hang)
-		require.NoError(t, err)
-		require.Equal(t, want, got)
-		// The extra line came in the same chunk and was discarded.
+		require.Equal(t, want, answer(t, p, want)) // the extra line came in the same chunk and was discarded
 	}
 }
 
@@ -77,18 +74,14 @@ func TestAskDiscardsALateAnswer(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(leave, nil, 0o600))
 	heard(t, p, len("late one\n"))
-	got, err := ask(t, p, "two", hang)
-	require.NoError(t, err)
-	require.Equal(t, "two", got)
+	require.Equal(t, "two", answer(t, p, "two"))
 }
 
 // A line that began before the request is no answer to it, even if it ends after.
 func TestAskDiscardsAStaleBeginning(t *testing.T) {
 	p, _ := start(t, `printf 'left,'; read x; printf 'left\nright\n'; cat >/dev/null`)
 	heard(t, p, len("left,"))
-	got, err := ask(t, p, "one", hang)
-	require.NoError(t, err)
-	require.Equal(t, "right", got)
+	require.Equal(t, "right", answer(t, p, "one"))
 }
 
 func TestAskOfAProgramThatIsGone(t *testing.T) {
@@ -101,10 +94,10 @@ func TestAskOfAProgramThatIsGone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, _ := start(t, script)
-			_, err := ask(t, p, "one", hang)
-			require.ErrorIs(t, err, ErrGone)
-			_, err = ask(t, p, "two", hang)
-			require.ErrorIs(t, err, ErrGone)
+			for range 2 {
+				_, err := ask(t, p, "one", hang)
+				require.ErrorIs(t, err, ErrGone)
+			}
 		})
 	}
 }
@@ -119,10 +112,10 @@ func TestAskEndsWithItsContext(t *testing.T) {
 	p, _ := start(t, `sleep 60`)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, _, _, err := p.Ask(ctx, []string{"one"}, time.Minute)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	_, _, _, err = p.Ask(ctx, []string{strings.Repeat("x", 1<<20)}, time.Minute)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	for _, line := range []string{"one", strings.Repeat("x", 1<<20)} {
+		_, _, _, err := p.Ask(ctx, []string{line}, time.Minute)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	}
 }
 
 func TestAskCutsALongLine(t *testing.T) {
@@ -131,14 +124,12 @@ func TestAskCutsALongLine(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, cut)
 	require.Len(t, got, MaxLine)
-	got, err = ask(t, p, "two", hang)
-	require.NoError(t, err)
-	require.Equal(t, "two", got)
+	require.Equal(t, "two", answer(t, p, "two"))
 }
 
 // A bot that never stops writing is cut off, and costs no memory.
 func TestAskOfAProgramThatFloods(t *testing.T) {
-	p, _ := start(t, `yes left`)
+	p, _ := start(t, `yes $(head -c 8000 /dev/zero | tr '\0' x)`)
 	var err error
 	n := 0
 	for until := time.Now().Add(hang); err == nil && time.Now().Before(until); {
@@ -152,14 +143,10 @@ func TestAskOfAProgramThatFloods(t *testing.T) {
 func TestStandardErrorIsKeptWithinBounds(t *testing.T) {
 	p, said := start(t, `echo one >&2; head -c 20000 /dev/zero | tr '\0' e >&2; echo >&2; echo two >&2
 		read x; yes error | head -c 3000000 >&2; echo ok; printf last >&2`)
-	got, err := ask(t, p, "one", hang)
-	require.NoError(t, err)
-	require.Equal(t, "ok", got)
+	require.Equal(t, "ok", answer(t, p, "one"))
 	require.NoError(t, p.Close())
-	lines := said()
-	require.Equal(t, "one", lines[0])
-	require.Len(t, lines[1], maxErrLine)
-	require.Equal(t, "two", lines[2])
+	lines := *said
+	require.Equal(t, []string{"one", strings.Repeat("e", maxErrLine), "two"}, lines[:3])
 	require.Equal(t, "(more of this is not kept)", lines[len(lines)-1])
 	total := 0
 	for _, l := range lines {
@@ -171,17 +158,15 @@ func TestStandardErrorIsKeptWithinBounds(t *testing.T) {
 // Close ends everything the bot started, though it ignores what it is told.
 func TestCloseLeavesNothingBehind(t *testing.T) {
 	goroutines, files := runtime.NumGoroutine(), openFiles(t)
-	for k := range 5 {
+	for k := range 3 {
 		nap := fmt.Sprintf("600.%d%d", os.Getpid(), k)
 		p, _ := start(t, `trap '' TERM INT HUP; sleep `+nap+` & read x; echo "$x"; sleep 600`)
-		got, err := ask(t, p, "one", hang)
-		require.NoError(t, err)
-		require.Equal(t, "one", got)
+		require.Equal(t, "one", answer(t, p, "one"))
 		require.Eventually(t, func() bool { return len(running(nap)) == 1 }, hang, 5*time.Millisecond)
 		require.NoError(t, p.Close())
 		require.NoError(t, p.Close())
 		require.Eventually(t, func() bool { return len(running(nap)) == 0 }, hang, 10*time.Millisecond)
-		require.True(t, gone(p.child.cmd.Process.Pid))
+		require.ErrorIs(t, syscall.Kill(p.child.cmd.Process.Pid, 0), syscall.ESRCH)
 	}
 	// Eventually runs its condition in a goroutine of its own.
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, hang, 10*time.Millisecond)
@@ -189,52 +174,13 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 }
 
 // running returns the processes "sleep nap".
-func running(nap string) (pids []string) {
-	if files, _ := filepath.Glob("/proc/[0-9]*/cmdline"); len(files) > 0 { // a dead process has an empty one
-		for _, name := range files {
-			if text, err := os.ReadFile(name); err == nil && string(text) == "sleep\x00"+nap+"\x00" {
-				pids = append(pids, filepath.Base(filepath.Dir(name)))
-			}
-		}
-		return pids
-	}
-	out, _ := exec.Command("ps", "-eo", "pid=,args=").Output()
-	for _, line := range strings.Split(string(out), "\n") {
-		if f := strings.Fields(line); len(f) == 3 && f[1] == "sleep" && f[2] == nap {
-			pids = append(pids, f[0])
-		}
-	}
-	return pids
-}
-
-// gone reports that there is no such process, or only a dead one that is not ours to wait
-// for.
-func gone(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return true
-	}
-	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return os.IsNotExist(err)
-	}
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	return strings.HasPrefix(rest, "Z")
-}
+func running(nap string) []string { return compiletest.Running("sleep", nap) }
 
 func openFiles(t *testing.T) int {
 	t.Helper()
 	list, err := os.ReadDir("/dev/fd")
 	require.NoError(t, err)
 	return len(list)
-}
-
-func TestStartRefuses(t *testing.T) {
-	files := openFiles(t)
-	_, err := Program{}.Start(nil)
-	require.ErrorContains(t, err, "no command")
-	_, err = Program{Argv: []string{"/nowhere/at/all"}, Cage: Trusted}.Start(nil)
-	require.ErrorContains(t, err, "/nowhere/at/all")
-	require.LessOrEqual(t, openFiles(t), files)
 }
 
 func TestCommand(t *testing.T) {

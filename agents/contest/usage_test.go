@@ -3,11 +3,9 @@
 package contest
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -187,24 +185,4 @@ func TestUsageOfTheChildren(t *testing.T) {
 		return err == nil && used > 20*ms && len(now.threads) == len(now.processes) && len(now.processes) > len(from.processes)-2
 	}, hang, ms)
 	require.LessOrEqual(t, p.Used().Waited, p.Used().Wall)
-}
-
-// stalling is a bot on a machine that does not run it.
-type stalling struct{}
-
-func (stalling) Ask(context.Context, []string, time.Duration) (string, bool, time.Duration, error) {
-	return "", false, 0, ErrStalled
-}
-func (stalling) Close() error { return nil }
-
-// TestAGameThatCannotBeTimedEnds, with the error that makes it void.
-func TestAGameThatCannotBeTimedEnds(t *testing.T) {
-	var said []Kind
-	h := Host{Referee: &metronome{rounds: 6}, Limits: Limits{Bank: time.Second}, Clock: Fair,
-		Start: func(int) (Asker, error) { return stalling{}, nil },
-		Log:   func(k Kind, _ int, _ string) { said = append(said, k) }}
-	tallies, err := h.Play(t.Context())
-	require.ErrorIs(t, err, ErrStalled)
-	require.Zero(t, tallies[0].Timeouts)
-	require.True(t, slices.Contains(said, Time))
 }

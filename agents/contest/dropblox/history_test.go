@@ -26,38 +26,36 @@ func TestFolder(t *testing.T) {
 	require.NoError(t, f.Move(1, []dropblox.Command{dropblox.Left}))
 	require.NoError(t, f.Move(12, []dropblox.Command{dropblox.Left, dropblox.Rotate, dropblox.Up}))
 	require.NoError(t, f.State(1, []byte("{2}")))
-	files := map[string]string{}
-	list, err := os.ReadDir(f.Path)
-	require.NoError(t, err)
-	for _, e := range list {
-		text, err := os.ReadFile(filepath.Join(f.Path, e.Name()))
-		require.NoError(t, err)
-		files[e.Name()] = string(text)
-	}
-	var got Meta
-	require.NoError(t, json.Unmarshal([]byte(files["meta"]), &got))
+	got := files(t, f.Path)
+	var said Meta
+	require.NoError(t, json.Unmarshal([]byte(got["meta"]), &said))
 	meta.Game = "dropblox"
-	require.Equal(t, meta, got)
-	delete(files, "meta")
+	require.Equal(t, meta, said)
+	delete(got, "meta")
 	require.Equal(t, map[string]string{
 		"state0": "{}", "move0": "[]", "state1": "{2}", "move1": `["left"]`, "move12": `["left", "rotate", "up"]`,
-	}, files)
+	}, got)
 
 	require.NoError(t, f.End(2, 7, "blocked"))
-	text, err := os.ReadFile(filepath.Join(f.Path, "meta"))
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"turns":2,"score":7,"reason":"blocked"`)
+	require.Contains(t, files(t, f.Path)["meta"], `"turns":2,"score":7,"reason":"blocked"`)
 
 	again, err := CreateFolder(root, meta, nil)
 	require.NoError(t, err)
 	require.Equal(t, filepath.Join(root, "0_1360540801"), again.Path)
 }
 
-func TestNoFolder(t *testing.T) {
-	var f *Folder
-	require.NoError(t, f.State(0, nil))
-	require.NoError(t, f.Move(0, nil))
-	require.NoError(t, f.End(0, 0, ""))
+// files reads a folder.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range list {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		out[e.Name()] = string(text)
+	}
+	return out
 }
 
 func TestCreateRefuses(t *testing.T) {
@@ -90,11 +88,10 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, f.State(1, nil))
 	require.ErrorIs(t, f.Move(1, nil), ErrFull)
 	require.NoError(t, f.State(2, nil), "said once")
-	require.NoFileExists(t, filepath.Join(f.Path, "state2"))
 	require.NoError(t, f.End(2, 5, "time"))
-	text, err := os.ReadFile(filepath.Join(f.Path, "meta"))
-	require.NoError(t, err)
-	require.Contains(t, string(text), `"score":5,"reason":"time","cut":true`)
+	got := files(t, f.Path)
+	require.NotContains(t, got, "state2")
+	require.Contains(t, got["meta"], `"score":5,"reason":"time","cut":true`)
 	_, err = CreateFolder(root, Meta{ID: "2"}, space)
 	require.ErrorIs(t, err, ErrFull)
 	list, err := os.ReadDir(root)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/datasets/record"
 	"blockyard/env/dropblox"
 )
 
@@ -65,18 +66,32 @@ func (o *original) program(t *testing.T) *Program {
 	return p
 }
 
-// files reads a folder.
-func files(t *testing.T, dir string) map[string]string {
+// A played is what became of a game.
+type played struct {
+	Result
+	err   error
+	files map[string]string
+	said  string // by the console
+	kept  *record.Record
+}
+
+// play plays the game of a seed, with a history, a record and a console.
+func play(ctx context.Context, t *testing.T, p Player, seed string, clock time.Duration) (g played) {
 	t.Helper()
-	out := map[string]string{}
-	list, err := os.ReadDir(dir)
+	game, err := NewLocal(seed, clock)
 	require.NoError(t, err)
-	for _, e := range list {
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		require.NoError(t, err)
-		out[e.Name()] = string(text)
-	}
-	return out
+	rec, err := Record(game, seed, "x")
+	require.NoError(t, err)
+	p.Game = game
+	p.History, err = CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	p.Console = &Console{W: &out}
+	g.Result, g.err = p.Play(ctx)
+	g.files, g.said = files(t, p.History.Path), out.String()
+	g.kept, err = rec.End(g.Reason)
+	require.NoError(t, err)
+	return g
 }
 
 // A program that says what was said in a game of the original client makes the same files,
@@ -86,139 +101,97 @@ func TestHistoryOfTheOriginal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := readOriginal(t, name)
-			p := o.program(t)
-			game, err := NewLocal(strconv.Itoa(o.Seed), time.Hour)
-			require.NoError(t, err)
-			rec, err := Record(game, strconv.Itoa(o.Seed), "x")
-			require.NoError(t, err)
-			folder, err := CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
-			require.NoError(t, err)
+			g := play(t.Context(), t, Player{Program: o.program(t), Margin: Margin}, strconv.Itoa(o.Seed), time.Hour)
+			require.NoError(t, g.err)
+			require.Equal(t, Result{o.Result, o.Turns, Blocked, g.Used, g.Longest, g.Left}, g.Result)
+			require.Contains(t, g.files["meta"], fmt.Sprintf(`"turns":%d,"score":%d,"reason":"blocked"`, o.Turns, o.Result))
+			delete(g.files, "meta")
+			require.Equal(t, o.Files, g.files)
+
 			var out bytes.Buffer
-			player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: Margin}
-			r, err := player.Play(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, Result{o.Result, o.Turns, Blocked, r.Used, r.Longest, r.Left}, r)
-			got := files(t, folder.Path)
-			require.Contains(t, got["meta"], fmt.Sprintf(`"turns":%d,"score":%d,"reason":"blocked"`, o.Turns, o.Result))
-			delete(got, "meta")
-			require.Equal(t, o.Files, got)
-
-			(&Console{W: &out}).Results(r)
-			for _, want := range []string{
-				"Terminating process\ncommands received: [",
-				"\ncommands received: []\nmoves_made: 1 score: 0 seconds_remaining: 35",
-				fmt.Sprintf("\nGame over! Your score was: %d\nRESULTS: %d\nRESULTS_TIME: %d\n", o.Result, o.Result, o.Time),
-			} {
-				if name == "clean" || !strings.Contains(want, "[]") {
-					require.Contains(t, out.String(), want)
-				}
+			(&Console{W: &out}).Results(g.Result)
+			require.Equal(t, fmt.Sprintf("Game over! Your score was: %d\nRESULTS: %d\nRESULTS_TIME: %d\n", o.Result, o.Result, o.Time), out.String())
+			require.Contains(t, g.said, "Terminating process\ncommands received: [")
+			if name == "clean" {
+				require.Contains(t, g.said, "\ncommands received: []\nmoves_made: 1 score: 0 seconds_remaining: 35")
 			}
-			require.Equal(t, name == "noisy", strings.Contains(out.String(), "INVALID COMMAND: Left\n"))
-
-			kept, err := rec.End(r.Reason)
-			require.NoError(t, err)
-			require.Len(t, kept.Choices, o.Turns)
-			require.Equal(t, []int{o.Result}, kept.Scores)
+			require.Equal(t, name == "noisy", strings.Contains(g.said, "INVALID COMMAND: Left\n"))
+			require.Len(t, g.kept.Choices, o.Turns)
+			require.Equal(t, []int{o.Result}, g.kept.Scores)
 		})
 	}
-}
-
-// play plays a game with a script and returns what it came to, its folder and its console.
-func play(t *testing.T, text string, clock, margin time.Duration) (Result, map[string]string, string) {
-	t.Helper()
-	p := script(t, text)
-	game, err := NewLocal("5", clock)
-	require.NoError(t, err)
-	folder, err := CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
-	require.NoError(t, err)
-	var out bytes.Buffer
-	player := Player{Program: p, Game: game, History: folder, Console: &Console{W: &out}, Margin: margin}
-	r, err := player.Play(t.Context())
-	require.NoError(t, err)
-	return r, files(t, folder.Path), out.String()
 }
 
 // Told the time less the margin, a program that uses it all is ended in time for its
 // commands to count, and no other one is started.
 func TestClockWithinTheMargin(t *testing.T) {
 	t.Parallel()
-	r, got, out := play(t, `echo left; echo "$2"; exec sleep 60`, 12*time.Second, 8*time.Second)
-	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest, r.Left}, r)
-	require.Len(t, got, 4)
-	require.Equal(t, `["left"]`, got["move0"])
-	require.Contains(t, got["state1"], `{"state": "failed", `)
-	require.NotEqual(t, strings.Replace(got["state0"], "playing", "failed", 1), got["state1"], "the turn was carried out")
-	require.Contains(t, got["meta"], `"reason":"time"`)
-	said := regexp.MustCompile(`INVALID COMMAND: ([0-4]\.\d+)\n`).FindStringSubmatch(out)
-	require.NotNil(t, said, out)
+	p := Player{Program: script(t, `echo left; echo "$2"; exec sleep 60`), Margin: 8 * time.Second}
+	g := play(t.Context(), t, p, "5", 12*time.Second)
+	require.NoError(t, g.err)
+	require.Equal(t, Result{0, 1, Time, g.Used, g.Longest, g.Left}, g.Result)
+	require.Len(t, g.files, 4)
+	require.Equal(t, `["left"]`, g.files["move0"])
+	require.Contains(t, g.files["state1"], `{"state": "failed", `)
+	require.NotEqual(t, strings.Replace(g.files["state0"], "playing", "failed", 1), g.files["state1"], "the turn was carried out")
+	require.Contains(t, g.files["meta"], `"reason":"time"`)
+	said := regexp.MustCompile(`INVALID COMMAND: ([0-4]\.\d+)\n`).FindStringSubmatch(g.said)
+	require.NotNil(t, said, g.said)
 	told, err := time.ParseDuration(said[1] + "s")
 	require.NoError(t, err)
-	require.GreaterOrEqual(t, r.Longest, told-time.Microsecond, "of which the program is told six digits")
-	require.Contains(t, out, "moves_made: 1 score: 0 ")
+	require.GreaterOrEqual(t, g.Longest, told-time.Microsecond, "of which the program is told six digits")
+	require.Contains(t, g.said, "moves_made: 1 score: 0 ")
 }
 
 // Commands that come when the clock has run out are thrown away and the board is not
 // touched.
 func TestClockRunOut(t *testing.T) {
 	t.Parallel()
-	r, got, out := play(t, `trap '' TERM; echo left; sleep 60`, 5300*time.Millisecond, 300*time.Millisecond)
-	require.Equal(t, Result{0, 1, Time, r.Used, r.Longest, r.Left}, r)
-	require.Equal(t, `["left"]`, got["move0"])
-	require.Equal(t, strings.Replace(got["state0"], "playing", "failed", 1), got["state1"])
-	require.NotContains(t, got, "move1")
-	require.Contains(t, out, "moves_made: 0 score: 0 ")
+	p := Player{Program: script(t, `trap '' TERM; echo left; sleep 60`), Margin: 300 * time.Millisecond}
+	g := play(t.Context(), t, p, "5", 5300*time.Millisecond)
+	require.NoError(t, g.err)
+	require.Equal(t, Result{0, 1, Time, g.Used, g.Longest, g.Left}, g.Result)
+	require.Equal(t, `["left"]`, g.files["move0"])
+	require.Equal(t, strings.Replace(g.files["state0"], "playing", "failed", 1), g.files["state1"])
+	require.NotContains(t, g.files, "move1")
+	require.Contains(t, g.said, "moves_made: 0 score: 0 ")
 }
 
 func TestNoTimeAtAll(t *testing.T) {
-	r, got, out := play(t, `touch ran; exit`, time.Millisecond, time.Second)
-	require.Equal(t, Result{Reason: Time, Left: r.Left}, r)
-	require.Len(t, got, 2)
-	require.Contains(t, got["state0"], `"failed"`)
-	require.Empty(t, out)
+	g := play(t.Context(), t, Player{Program: script(t, `touch ran; exit`), Margin: time.Second}, "5", time.Millisecond)
+	require.NoError(t, g.err)
+	require.Equal(t, Result{Reason: Time, Left: g.Left}, g.Result)
+	require.Len(t, g.files, 2)
+	require.Contains(t, g.files["state0"], `"failed"`)
+	require.Empty(t, g.said)
 }
 
 func TestTurnLimit(t *testing.T) {
-	game, err := NewLocal("5", time.Minute)
-	require.NoError(t, err)
 	calls := 0
-	p := Player{Program: script(t, `echo right`), Game: game, Turns: 3, Each: func(Result) { calls++ }}
-	rec, err := Record(game, "5", "x")
-	require.NoError(t, err)
-	r, err := p.Play(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, Turns, r.Reason)
-	require.Equal(t, 3, r.Turns)
-	require.Equal(t, 3, calls)
-	kept, err := rec.End(r.Reason)
-	require.NoError(t, err)
-	require.True(t, kept.Stopped)
-	require.Equal(t, "turns", kept.Meta["reason"])
+	p := Player{Program: script(t, `echo right`), Turns: 3, Each: func(Result) { calls++ }}
+	g := play(t.Context(), t, p, "5", time.Minute)
+	require.NoError(t, g.err)
+	require.Equal(t, Turns, g.Reason)
+	require.Equal(t, []int{3, 3}, []int{g.Turns, calls})
+	require.True(t, g.kept.Stopped)
+	require.Equal(t, "turns", g.kept.Meta["reason"])
 }
 
 func TestPointLimit(t *testing.T) {
 	o := readOriginal(t, "noisy")
-	game, err := NewLocal(strconv.Itoa(o.Seed), time.Hour)
-	require.NoError(t, err)
-	r, err := (&Player{Program: o.program(t), Game: game, Points: 10}).Play(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, Points, r.Reason)
-	require.GreaterOrEqual(t, r.Score, 10)
-	require.Less(t, r.Score, o.Result)
-	require.Less(t, r.Turns, o.Turns)
-	require.Less(t, r.Left, time.Hour)
+	g := play(t.Context(), t, Player{Program: o.program(t), Points: 10}, strconv.Itoa(o.Seed), time.Hour)
+	require.NoError(t, g.err)
+	require.Equal(t, Points, g.Reason)
+	require.GreaterOrEqual(t, g.Score, 10)
+	require.Less(t, g.Score, o.Result)
+	require.Less(t, g.Turns, o.Turns)
+	require.Less(t, g.Left, time.Hour)
 }
 
 // A game that is stopped leaves whole files: the last state without a move.
 func TestStop(t *testing.T) {
-	game, err := NewLocal("123456789012345678901234567890", time.Minute)
-	require.NoError(t, err)
-	folder, err := CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
-	require.NoError(t, err)
-	rec, err := Record(game, "123456789012345678901234567890", "x")
-	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	program := script(t, `if [ -e second ]; then touch third; sleep 600; fi; touch second; echo left`)
-	p := Player{Program: program, Game: game, History: folder}
 	go func() {
 		defer cancel()
 		for ctx.Err() == nil {
@@ -229,19 +202,15 @@ func TestStop(t *testing.T) {
 		}
 	}()
 	before := time.Now()
-	r, err := p.Play(ctx)
-	require.ErrorIs(t, err, context.Canceled)
+	g := play(ctx, t, Player{Program: program}, "123456789012345678901234567890", time.Minute)
+	require.ErrorIs(t, g.err, context.Canceled)
 	require.Less(t, time.Since(before), 5*time.Minute)
-	require.Equal(t, Stopped, r.Reason)
-	require.Equal(t, 1, r.Turns)
-	got := files(t, folder.Path)
-	require.Len(t, got, 4, "two states, a move, meta")
-	require.Contains(t, got["state1"], `"playing"`)
-	require.Contains(t, got["meta"], `"turns":1,"score":0,"reason":"stopped"`)
-	kept, err := rec.End(r.Reason)
-	require.NoError(t, err)
-	require.NotEmpty(t, kept.Start, "the seed is too large for a record's")
-	require.Len(t, kept.Choices, 1)
+	require.Equal(t, Result{0, 1, Stopped, g.Used, g.Longest, g.Left}, g.Result)
+	require.Len(t, g.files, 4, "two states, a move, meta")
+	require.Contains(t, g.files["state1"], `"playing"`)
+	require.Contains(t, g.files["meta"], `"turns":1,"score":0,"reason":"stopped"`)
+	require.NotEmpty(t, g.kept.Start, "the seed is too large for a record's")
+	require.Len(t, g.kept.Choices, 1)
 }
 
 func TestProgramThatIsGone(t *testing.T) {

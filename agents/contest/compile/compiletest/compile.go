@@ -1,6 +1,6 @@
 // Package compiletest builds programs and libraries in C and C++ for tests. Warnings are errors,
 // and so is a missing compiler: hosts and solvers in those languages are what the tests are
-// about. Once compiles everything once per run of a package's tests.
+// about. Once compiles everything once per run of a package's tests. Running finds processes.
 package compiletest
 
 import (
@@ -70,4 +70,24 @@ func run(t testing.TB, cmd *exec.Cmd) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+}
+
+// Running returns the processes of this machine that run a command, all of whose words are known.
+func Running(argv ...string) (pids []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, name := range files { // a dead process has an empty one
+		if text, err := os.ReadFile(name); err == nil && string(text) == strings.Join(argv, "\x00")+"\x00" {
+			pids = append(pids, filepath.Base(filepath.Dir(name)))
+		}
+	}
+	if len(files) > 0 {
+		return pids
+	}
+	out, _ := exec.Command("ps", "-eo", "pid=,args=").Output()
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 1 && slices.Equal(words[1:], argv) {
+			pids = append(pids, words[0])
+		}
+	}
+	return pids
 }

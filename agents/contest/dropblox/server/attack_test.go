@@ -23,15 +23,15 @@ import (
 )
 
 // attacked is open with a clock of a minute. It returns the server's address.
-func attacked(t *testing.T, c Config) (s *Server, address string) {
+func attacked(t testing.TB, c Config) (s *Server, address string) {
 	t.Helper()
 	c.Clock = time.Minute
 	s, url, _ := open(t, c)
 	return s, strings.TrimPrefix(url, "http://")
 }
 
-// post posts a request on a connection of its own and returns the status, the header and the reply.
-func post(t *testing.T, address, path, body string) (int, http.Header, *protocol.Reply) {
+// post posts a request on a connection of its own and returns the status and the reply.
+func post(t testing.TB, address, path, body string) (int, *protocol.Reply) {
 	t.Helper()
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: hang}
 	r, err := c.Post("http://"+address+path, "application/json", strings.NewReader(body))
@@ -39,7 +39,7 @@ func post(t *testing.T, address, path, body string) (int, http.Header, *protocol
 	defer r.Body.Close()
 	reply, err := protocol.ReadReply(r.Body)
 	require.NoError(t, err)
-	return r.StatusCode, r.Header, reply
+	return r.StatusCode, reply
 }
 
 // hang bounds what a test waits for: it only ends one that hangs.
@@ -83,10 +83,10 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	defer strangers.Wait()
 	defer stop()
 	require.Eventually(t, func() bool { return came.Load() == asking+others }, time.Minute, 10*time.Millisecond)
-	status, _, r := post(t, address, protocol.CreatePractice, blueLogin+"}")
+	status, r := post(t, address, protocol.CreatePractice, blueLogin+"}")
 	require.Equal(t, 200, status)
 	for made := range 5 {
-		status, _, _ = post(t, address, protocol.SubmitMove, blueLogin+move(r.Game.ID, strconv.Itoa(made), "[]")+"}")
+		status, _ = post(t, address, protocol.SubmitMove, blueLogin+move(r.Game.ID, strconv.Itoa(made), "[]")+"}")
 		require.Equal(t, 200, status)
 	}
 	require.Equal(t, 5, s.Counts().Turns)
@@ -117,7 +117,7 @@ func TestStrangersAreNotKept(t *testing.T) {
 	defer conn.Close()
 	body := blueLogin + "}"
 	for range 3 {
-		_, err := fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		_, err = fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		require.NoError(t, err)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 		answer := make([]byte, 1<<16)
@@ -184,7 +184,7 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	defer stop()
 	require.Eventually(t, func() bool { return guesses.Load() > 5 }, time.Minute, 10*time.Millisecond)
 	for k := range list {
-		status, _, reply := post(t, address, protocol.GetCompete, fmt.Sprintf(`{"team_name": "team%d", "password": "right"}`, k))
+		status, reply := post(t, address, protocol.GetCompete, fmt.Sprintf(`{"team_name": "team%d", "password": "right"}`, k))
 		require.Equal(t, 200, status, reply.Reason)
 	}
 }
@@ -192,50 +192,38 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 // A team that starts practice games as fast as it can gets few, and few folders. It is told when
 // to try again, and the other team does not notice.
 func TestPracticeIsPaced(t *testing.T) {
-	dir := t.TempDir()
-	_, address := attacked(t, Config{History: dir})
-	began := time.Now()
-	var refused int
-	for range 200 {
-		status, header, reply := post(t, address, protocol.CreatePractice, blueLogin+"}")
-		if status == http.StatusOK {
+	h := newHall(t, Config{})
+	for k := range 3 * practiceBurst {
+		w, reply := h.post(protocol.CreatePractice, blueLogin+"}")
+		if k < practiceBurst {
+			require.Equal(t, http.StatusOK, w.Code)
 			continue
 		}
-		refused++
-		require.Equal(t, http.StatusTooManyRequests, status)
-		seconds, err := strconv.Atoi(header.Get("Retry-After"))
-		require.NoError(t, err)
-		require.True(t, seconds >= 1 && seconds <= 2, seconds)
-		require.Contains(t, reply.Reason, "more than 30 practice games per minute of team blue: try again in ")
+		require.Equal(t, http.StatusTooManyRequests, w.Code)
+		require.Equal(t, "2", w.Header().Get("Retry-After"))
+		require.Equal(t, "more than 30 practice games per minute of team blue: try again in 2 s", reply.Reason)
 	}
-	permitted := practiceBurst + int(time.Since(began).Minutes()*perMinute) + 1
-	list, err := os.ReadDir(dir)
+	list, err := os.ReadDir(h.dir)
 	require.NoError(t, err)
-	require.LessOrEqual(t, len(list), permitted)
-	require.Equal(t, 200, refused+len(list))
-	status, _, _ := post(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
-	require.Equal(t, 200, status)
+	require.Len(t, list, practiceBurst)
+	require.Equal(t, protocol.OK, h.ask(red, protocol.CreatePractice, "").Ret)
+	h.pass(time.Minute / perMinute)
+	require.Equal(t, protocol.OK, h.ask(blue, protocol.CreatePractice, "").Ret)
 }
 
 // A team's requests have a rate. Which requests they are does not matter.
 func TestRequestsArePaced(t *testing.T) {
 	h := newHall(t, Config{})
-	login := blueLogin + "}"
-	for range requestRate {
-		status, _ := h.post(protocol.GetCompete, login)
-		require.Equal(t, 200, status)
+	for _, permitted := range []int{requestRate, requestRate / 10} {
+		for range permitted {
+			h.ask(blue, protocol.GetCompete, "")
+		}
+		w, reply := h.post(protocol.SubmitMove, blueLogin+"}")
+		require.Equal(t, http.StatusTooManyRequests, w.Code)
+		require.Contains(t, reply.Reason, "more than 1000 requests per second of team blue: try again in 1 s")
+		require.Equal(t, protocol.OK, h.ask(red, protocol.GetCompete, "").Ret)
+		h.pass(time.Second / 10)
 	}
-	status, reply := h.post(protocol.SubmitMove, login)
-	require.Equal(t, 429, status)
-	require.Contains(t, reply.Reason, "more than 1000 requests per second of team blue: try again in 1 s")
-	require.Equal(t, protocol.OK, h.ask(red, protocol.GetCompete, "").Ret)
-	h.pass(time.Second / 10)
-	for range requestRate / 10 {
-		status, _ := h.post(protocol.GetCompete, login)
-		require.Equal(t, 200, status)
-	}
-	status, _ = h.post(protocol.GetCompete, login)
-	require.Equal(t, 429, status)
 }
 
 // The histories of a team's practice games take no more space than is permitted. Its games, and

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
@@ -47,32 +49,25 @@ func TestTwoTeamsCompete(t *testing.T) {
 		Notice: 50 * time.Millisecond, Round: func(r Round) { rounds <- r; <-asked },
 	})
 	programs := map[[2]string]string{blue: `echo left; echo nonsense; printf 'left\r\nrotate'`, red: `echo "$1" >&2`}
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	results := map[string]dropblox.Result{}
+	var group errgroup.Group
+	var results sync.Map // by team
 	for who, text := range programs {
 		p := script(t, text)
-		group.Go(func() {
+		group.Go(func() error {
 			game, err := client(url, who).Compete(t.Context(), nil)
 			if err != nil {
-				t.Error(err)
-				return
+				return err
 			}
 			f, err := dropblox.CreateFolder(filepath.Join(root, "client"), dropblox.Meta{ID: game.ID, Started: time.Now()}, nil)
 			if err != nil {
-				t.Error(err)
-				return
+				return err
 			}
 			r, err := (&dropblox.Player{Program: p, Game: game, History: f, Margin: time.Second}).Play(t.Context())
-			if err != nil {
-				t.Error(err)
-			}
-			mu.Lock()
-			results[who[0]] = r
-			mu.Unlock()
+			results.Store(who[0], r)
+			return err
 		})
 	}
-	group.Wait()
+	require.NoError(t, group.Wait())
 	round := <-rounds
 	require.Len(t, round.Ranks, 2)
 	_, err := client(url, blue).Compete(t.Context(), nil)
@@ -80,10 +75,10 @@ func TestTwoTeamsCompete(t *testing.T) {
 	close(asked) // the server ends a moment after its last round
 	stop()
 	for _, rank := range round.Ranks {
-		r := results[rank.Team]
-		require.Equal(t, dropblox.Blocked, r.Reason)
-		require.Equal(t, rank.Turns, r.Turns)
-		require.Equal(t, rank.Score, r.Score)
+		result, _ := results.Load(rank.Team)
+		r := result.(dropblox.Result)
+		require.Equal(t, dropblox.Result{Reason: dropblox.Blocked, Turns: rank.Turns, Score: rank.Score, Used: r.Used, Longest: r.Longest,
+			Left: r.Left}, r)
 		require.Greater(t, r.Turns, 5)
 		theirs, ours := folder(t, root, "client", rank.Game), folder(t, root, "server", rank.Game)
 		require.Len(t, theirs, 2*r.Turns+1)
@@ -183,73 +178,63 @@ func weak(t *testing.T, s *Server, breaks func(n int32, path string) int) string
 }
 
 func TestClientRepeatsItself(t *testing.T) {
-	for name, how := range map[string]int{"connection": 1, "error": http.StatusBadGateway} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newServer(Config{Teams: guard(), Clock: time.Minute})
-			url := weak(t, s, func(n int32, path string) int {
-				if path == protocol.SubmitMove && n == 2 {
-					return how
-				}
-				return 0
-			})
-			game, err := client(url, blue).Practice(t.Context())
-			require.NoError(t, err)
-			require.NoError(t, game.Submit(t.Context(), nil), "the server is one turn ahead: that very turn")
-			require.Equal(t, 1, game.Status().Turns)
-			require.NoError(t, game.Submit(t.Context(), nil))
-			require.Equal(t, 2, game.Status().Turns)
+	for _, how := range []int{1, http.StatusBadGateway} { // its connection, or an error
+		s := newServer(Config{Teams: guard(), Clock: time.Minute})
+		url := weak(t, s, func(n int32, path string) int {
+			if path == protocol.SubmitMove && n == 2 {
+				return how
+			}
+			return 0
 		})
+		game, err := client(url, blue).Practice(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, game.Submit(t.Context(), nil), "the server is one turn ahead: that very turn")
+		require.Equal(t, 1, game.Status().Turns)
+		require.NoError(t, game.Submit(t.Context(), nil))
+		require.Equal(t, 2, game.Status().Turns)
 	}
 }
 
+// A client repeats itself twice after an error of the server, and more often if it asks too often, after as long as the
+// server says.
 func TestClientGivesUp(t *testing.T) {
-	t.Parallel()
-	s := newServer(Config{Teams: guard(), Clock: time.Minute})
-	asked := int32(0)
-	url := weak(t, s, func(n int32, _ string) int {
-		asked = n
-		return http.StatusInternalServerError
-	})
-	_, err := client(url, blue).Practice(t.Context())
-	require.ErrorContains(t, err, "500 Internal Server Error")
-	require.EqualValues(t, 3, asked, "two repetitions")
-	asked = 0
-	url = weak(t, s, func(n int32, _ string) int {
-		asked = n
-		return http.StatusTeapot
-	})
-	_, err = client(url, blue).Practice(t.Context())
-	require.ErrorContains(t, err, "418")
-	require.EqualValues(t, 1, asked)
-}
-
-// A client that asks too often waits and asks again, more often than after an error.
-func TestClientWaitsAsTold(t *testing.T) {
-	t.Parallel()
-	s := newServer(Config{Teams: guard(), Clock: time.Minute})
-	var asked atomic.Int32
-	url := weak(t, s, func(n int32, _ string) int {
-		if asked.Store(n); n <= 3 {
-			return http.StatusTooManyRequests
-		}
-		return 0
-	})
-	began := time.Now()
-	_, err := client(url, blue).Practice(t.Context())
-	require.NoError(t, err)
-	require.EqualValues(t, 4, asked.Load())
-	require.GreaterOrEqual(t, time.Since(began), 3*time.Second, "a second each, as there is no Retry-After")
+	for status, c := range map[int]struct {
+		times, asked int32         // of this status, and requests in all
+		least        time.Duration // that it takes
+		want         string
+	}{
+		http.StatusInternalServerError: {9, 3, 0, "500 Internal Server Error"},
+		http.StatusTeapot:              {9, 1, 0, "418"},
+		http.StatusTooManyRequests:     {3, 4, 3 * time.Second, ""}, // a second each, as there is no Retry-After
+	} {
+		t.Run(strconv.Itoa(status), func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int32
+			url := weak(t, newServer(Config{Teams: guard(), Clock: time.Minute}), func(n int32, _ string) int {
+				if asked.Store(n); n <= c.times {
+					return status
+				}
+				return 0
+			})
+			began := time.Now()
+			_, err := client(url, blue).Practice(t.Context())
+			if c.want == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.want)
+			}
+			require.Equal(t, c.asked, asked.Load())
+			require.GreaterOrEqual(t, time.Since(began), c.least)
+		})
+	}
 }
 
 // What a server says is checked before it is believed.
 func TestClientOfAStrangeServer(t *testing.T) {
 	s := newServer(Config{Teams: guard(), Clock: time.Minute})
-	state := func() string {
-		r, err := s.create("blue")
-		require.NoError(t, err)
-		return string(r.Game.State)
-	}()
+	created, err := s.create("blue")
+	require.NoError(t, err)
+	state := string(created.Game.State)
 	seconds := func(n string) string { return `, "competition_seconds_remaining": ` + n + `}` }
 	game := func(fields, state string) string {
 		return `{"ret": "ok", "game": {` + fields + `"game_state": ` + state + `}`
@@ -274,14 +259,6 @@ func TestClientOfAStrangeServer(t *testing.T) {
 		require.ErrorContains(t, err, want, "%.100s", reply)
 		h.Close()
 	}
-	_, err := client("http://127.0.0.1:0", blue).Practice(ended(t))
-	require.Error(t, err)
-}
-
-func ended(t *testing.T) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
 }
 
 // The server ends cleanly while a game goes on and a connection does nothing.

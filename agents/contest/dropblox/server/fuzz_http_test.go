@@ -3,7 +3,6 @@ package server
 import (
 	"io"
 	"net"
-	"net/http"
 	"os"
 	"strconv"
 	"strings"
@@ -18,14 +17,8 @@ import (
 // FuzzHTTP sends any bytes to the port of a contest: the server answers or ends the connection, and then serves another
 // client. GAME stands for the id of a game, and LENGTH for the number of bytes after the head.
 func FuzzHTTP(f *testing.F) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(f, err)
-	s := newServer(Config{Teams: guard(), Clock: time.Minute, Rounds: 1_000_000, Notice: time.Millisecond, Practice: 1e9})
-	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(f.Context(), l) }()
-	f.Cleanup(func() { require.NoError(f, <-ended) })
-	address := l.Addr().String()
-	created := ask(f, address, protocol.CreatePractice, `{"team_name": "blue", "password": "b"}`)
+	_, address := attacked(f, Config{Rounds: 1_000_000, Notice: time.Millisecond, Practice: 1e9})
+	_, created := post(f, address, protocol.CreatePractice, blueLogin+"}")
 	require.Equal(f, protocol.OK, created.Ret)
 	head := "POST " + protocol.SubmitMove + " HTTP/1.1\r\nHost: localhost\r\nContent-Length: LENGTH\r\n\r\n"
 	f.Add([]byte(head + `{"team_name": "blue", "password": "b", "game_id": "GAME", "move_list": ["left"], "moves_made": 0}`))
@@ -45,18 +38,7 @@ func FuzzHTTP(f *testing.F) {
 		answer, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "neither an answer nor an end")
 		require.NotContains(t, string(answer), "goroutine ")
-		require.Equal(t, protocol.OK, ask(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`).Ret)
+		_, other := post(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
+		require.Equal(t, protocol.OK, other.Ret)
 	})
-}
-
-// ask posts a request, which must be answered.
-func ask(t testing.TB, address, path, body string) *protocol.Reply {
-	t.Helper()
-	r, err := http.Post("http://"+address+path, "application/json", strings.NewReader(body))
-	require.NoError(t, err)
-	defer r.Body.Close()
-	require.Equal(t, http.StatusOK, r.StatusCode)
-	reply, err := protocol.ReadReply(r.Body)
-	require.NoError(t, err)
-	return reply
 }

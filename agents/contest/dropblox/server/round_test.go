@@ -111,7 +111,7 @@ func TestWaitingMeansAsking(t *testing.T) {
 	h.compete(blue)
 	h.pass(301 * time.Second)
 	require.Len(t, h.rounds, 1)
-	require.Equal(t, []string{"blue"}, []string{h.rounds[0].Ranks[0].Team})
+	require.Equal(t, "blue", h.rounds[0].Ranks[0].Team)
 }
 
 func TestRoundAtItsDate(t *testing.T) {
@@ -132,9 +132,7 @@ func TestRanks(t *testing.T) {
 	h.games[string(b.Game.ID)].state.Points = 3
 	h.games[string(r.Game.ID)].state.Points = 7
 	h.Close()
-	ranks := h.rounds[0].Ranks
-	require.Equal(t, []int{1, 2}, []int{ranks[0].Rank, ranks[1].Rank})
-	require.Equal(t, []string{"red", "blue"}, []string{ranks[0].Team, ranks[1].Team})
+	require.Equal(t, []Standing{{1, "red", 7, 0, "stopped", string(r.Game.ID)}, {2, "blue", 3, 0, "stopped", string(b.Game.ID)}}, h.rounds[0].Ranks)
 	require.NotContains(t, string(b.Game.State), "seed")
 }
 

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -77,7 +78,7 @@ func newHall(t *testing.T, c Config) *hall {
 }
 
 // open serves a contest on a port of this machine until the test ends.
-func open(t *testing.T, c Config) (*Server, string, func()) {
+func open(t testing.TB, c Config) (*Server, string, func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -102,21 +103,21 @@ func (h *hall) pass(d time.Duration) {
 	h.Tick()
 }
 
-func (h *hall) post(path, body string) (int, *protocol.Reply) {
+func (h *hall) post(path, body string) (*httptest.ResponseRecorder, *protocol.Reply) {
 	h.t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
 	require.Equal(h.t, "application/json", w.Header().Get("Content-Type"))
 	reply, err := protocol.ReadReply(bytes.NewReader(w.Body.Bytes()))
 	require.NoError(h.t, err)
-	return w.Code, reply
+	return w, reply
 }
 
 // ask asks as a team; more are further fields.
 func (h *hall) ask(who [2]string, path, more string) *protocol.Reply {
 	h.t.Helper()
-	status, reply := h.post(path, `{"team_name": "`+who[0]+`", "password": "`+who[1]+`"`+more+`}`)
-	require.Equal(h.t, http.StatusOK, status)
+	w, reply := h.post(path, `{"team_name": "`+who[0]+`", "password": "`+who[1]+`"`+more+`}`)
+	require.Equal(h.t, http.StatusOK, w.Code)
 	return reply
 }
 
@@ -193,9 +194,7 @@ func TestPracticeUntilBlocked(t *testing.T) {
 	turns := 0
 	for ; !position(t, r.Game.State).Failed; turns++ {
 		require.Less(t, turns, 100)
-		made, err := json.Marshal(turns)
-		require.NoError(t, err)
-		r = h.ask(blue, protocol.SubmitMove, move(id, string(made), "[]"))
+		r = h.ask(blue, protocol.SubmitMove, move(id, strconv.Itoa(turns), "[]"))
 		require.Equal(t, protocol.OK, r.Ret)
 	}
 	last := r.Game.State
@@ -250,6 +249,7 @@ func TestPracticeIsBounded(t *testing.T) {
 	require.Equal(t, protocol.OK, h.ask(blue, protocol.SubmitMove, move(ids[38], "0", "[]")).Ret)
 }
 
+// TestRefusals: for the bodies that are refused, see package protocol.
 func TestRefusals(t *testing.T) {
 	h := newHall(t, Config{})
 	good := `{"team_name": "blue", "password": "b"`
@@ -258,23 +258,16 @@ func TestRefusals(t *testing.T) {
 		status     int
 		want       string
 	}{
-		{"/", good + `}`, 404, "no such request"},
 		{"/get_compete_game/", good + `}`, 404, "no such request"},
 		{protocol.CreatePractice, `{"team_name": "blue", "password": "r"}`, 401, "wrong team name or password"},
-		{protocol.CreatePractice, `{"team_name": "green", "password": "b"}`, 401, "wrong team name or password"},
 		{protocol.GetCompete, `{"team_name": "blue"}`, 401, "wrong team name or password"},
 		{protocol.SubmitMove, `{}`, 401, "wrong team name or password"},
 		{protocol.SubmitMove, ``, 400, "want a JSON object"},
-		{protocol.SubmitMove, `[1]`, 400, "want a JSON object"},
-		{protocol.SubmitMove, good, 400, "unexpected end"},
-		{protocol.SubmitMove, `{"team_name": ["blue"]}`, 400, "team_name"},
-		{protocol.SubmitMove, good + `}`, 400, "game_id is missing"},
-		{protocol.SubmitMove, good + `, "game_id": "x", "move_list": [3], "moves_made": 1}`, 400, "move_list"},
 		{protocol.SubmitMove, good + `, "game_id": "x", "move_list": []}`, 400, "moves_made is missing"},
 		{protocol.SubmitMove, good + `, "x": "` + strings.Repeat("x", protocol.MaxRequest) + `"}`, 413, "too large"},
 	} {
-		status, reply := h.post(c.path, c.body)
-		require.Equal(t, c.status, status, "%s %.80s", c.path, c.body)
+		w, reply := h.post(c.path, c.body)
+		require.Equal(t, c.status, w.Code, "%s %.80s", c.path, c.body)
 		require.Equal(t, protocol.Fail, reply.Ret)
 		require.Contains(t, reply.Reason, c.want)
 	}
@@ -297,10 +290,9 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 	require.Contains(t, lines[0], "level=WARN")
 	require.Contains(t, lines[0], "without further history")
 	require.Contains(t, lines[1], "team=blue")
-	counts := h.Counts()
 	require.Equal(t, Counts{
 		Teams: 2, Running: 1, Practice: 1, Turns: 1, Requests: map[int]int{http.StatusOK: 2}, HistoryErrors: 1,
-	}, counts)
+	}, h.Counts())
 }
 
 func FuzzRequests(f *testing.F) {
