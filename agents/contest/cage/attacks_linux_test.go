@@ -1,14 +1,14 @@
-package cage_test
+package cage
 
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"blockyard/agents/contest"
-	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile/compiletest"
 )
 
@@ -34,13 +33,19 @@ func attacker(t *testing.T) string {
 	})
 }
 
+// place copies a program into a folder.
+func place(t *testing.T, program, folder string) {
+	t.Helper()
+	text, err := os.ReadFile(program)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(program)), text, 0o755))
+}
+
 // run runs the attacker, which is among the files of its cage, to its end. It returns what that prints, and why it was
 // ended.
-func run(t *testing.T, in *cage.Cage, memory int64, args ...string) (printed, ended string) {
+func run(t *testing.T, in *Cage, memory int64, args ...string) (printed, ended string) {
 	t.Helper()
-	text, err := os.ReadFile(attacker(t))
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(in.Files, "attack"), text, 0o755))
+	place(t, attacker(t), in.Files)
 	printed, said, ended, _ := runSpec(t, contest.Spec{Argv: append([]string{"./attack"}, args...), Cage: in, Memory: memory})
 	require.Empty(t, said, args)
 	return printed, ended
@@ -63,10 +68,9 @@ func runSpec(t *testing.T, spec contest.Spec) (printed, said, ended string, stat
 
 // A field is what there is to attack: a host, a rival and their files.
 type field struct {
-	dir, own, secret, journal, rival, record, link string
-	pid, port, udp, abstract, socket, dgram        string
-	fd, shm                                        string
-	cage                                           *cage.Cage
+	dir, own, secret, journal string
+	names                     map[string]any // of it all, by which attacks know it
+	cage                      *Cage
 }
 
 func newField(t *testing.T) *field {
@@ -77,70 +81,56 @@ func newField(t *testing.T) *field {
 		require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
 		return path
 	}
-	f.secret, f.journal, f.rival = write("home/.ssh/id"), write("out/journal.jsonl"), write("out/build/rival/bot.py")
-	f.record = write("out/games/0001.jsonl.gz")
+	f.secret, f.journal = write("home/.ssh/id"), write("out/journal.jsonl")
 	f.own = filepath.Dir(write("out/build/own/bot.py"))
-	f.link = filepath.Join(f.dir, "link")
-	require.NoError(t, os.Symlink(f.secret, f.link))
-	f.cage = &cage.Cage{Files: f.own, Limits: cage.Bot}
-
+	f.cage = &Cage{Files: f.own, Limits: Bot}
+	link := filepath.Join(f.dir, "link")
+	require.NoError(t, os.Symlink(f.secret, link))
 	rival := exec.Command("sleep", "1000")
 	require.NoError(t, rival.Start())
 	t.Cleanup(func() { _ = rival.Process.Kill(); _ = rival.Wait() })
-	f.pid = strconv.Itoa(rival.Process.Pid)
 
-	listen := func(network, address string) net.Listener {
-		l, err := net.Listen(network, address)
-		require.NoError(t, err)
-		t.Cleanup(func() { l.Close() })
-		return l
-	}
-	_, f.port, _ = net.SplitHostPort(listen("tcp", "127.0.0.1:0").Addr().String())
 	short, err := os.MkdirTemp("", "s") // a socket's path has few bytes
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(short)) })
-	f.abstract, f.socket = fmt.Sprintf("@attacked%d", os.Getpid()), filepath.Join(short, "socket")
-	f.dgram = filepath.Join(short, "dgram")
-	listen("unix", f.abstract)
-	listen("unix", f.socket)
-	for network, address := range map[string]string{"udp": "127.0.0.1:0", "unixgram": f.dgram} {
-		var p net.PacketConn
-		var err error
-		p, err = net.ListenPacket(network, address)
+	listening := func(l io.Closer, err error) {
 		require.NoError(t, err)
-		t.Cleanup(func() { p.Close() })
-		if network == "udp" {
-			_, f.udp, _ = net.SplitHostPort(p.LocalAddr().String())
-		}
+		t.Cleanup(func() { l.Close() })
 	}
-	f.leaveOpen(t)
-	key := 0x1000000 + os.Getpid()
-	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|0o600)
-	require.NoError(t, err)
-	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
-	f.shm = strconv.Itoa(key)
-	t.Setenv("ATTACKED_TOKEN", "secret")
-	return f
-}
+	abstract := fmt.Sprintf("@attacked%d", os.Getpid()) + filepath.Base(short)
+	listening(net.Listen("unix", abstract))
+	listening(net.Listen("unix", short+"/socket"))
+	listening(net.ListenPacket("unixgram", short+"/dgram"))
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	listening(tcp, err)
+	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
+	listening(udp, err)
 
-// leaveOpen opens the journal as a shell would leave it open.
-func (f *field) leaveOpen(t *testing.T) {
-	open, err := unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0)
+	open, err := unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0) // as a shell would leave it open
 	require.NoError(t, err)
 	high, err := unix.FcntlInt(uintptr(open), unix.F_DUPFD, 100)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = unix.Close(open); _ = unix.Close(high) })
-	f.fd = strconv.Itoa(high)
+	key := 0x1000000 + rival.Process.Pid
+	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|0o600)
+	require.NoError(t, err)
+	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
+	t.Setenv("ATTACKED_TOKEN", "secret")
+	f.names = map[string]any{
+		"secret": f.secret, "home": filepath.Dir(f.secret), "journal": f.journal, "own": f.own, "link": link,
+		"theirs": write("out/build/rival/bot.py"), "folder": f.dir + "/out/build/rival",
+		"record": write("out/games/0001.jsonl.gz"), "rival": rival.Process.Pid, "host": os.Getpid(), "fd": high, "shm": key,
+		"abstract": abstract, "socket": short + "/socket", "dgram": short + "/dgram",
+		"port": tcp.Addr().(*net.TCPAddr).Port, "udp": udp.LocalAddr().(*net.UDPAddr).Port,
+	}
+	return f
 }
 
-// An attack is what a program may try. It is contained if one of some walls stands, which are named by parts of their
-// names.
+// An attack is what a program may try: arguments of the attacker, with the names of a field. It is contained if one of some
+// walls stands, which are named by parts of their names.
 type attack struct {
-	name  string
 	walls []string
-	args  func(f *field) []string
-	// harms says that it is not tried in the open: it would change this machine.
-	harms bool
+	args  string // of several attacks, between semicolons
 }
 
 // anotherUser is no wall of the kernel's: what root contains runs as another user.
@@ -156,69 +146,42 @@ var (
 )
 
 var attacks = []attack{
-	{"read a file of the home folder", files, func(f *field) []string { return []string{"read", f.secret} }, false},
-	{"list the home folder", files, func(f *field) []string { return []string{"list", filepath.Dir(f.secret)} }, false},
-	{"read it by a symbolic link", files, func(f *field) []string { return []string{"symlink", f.secret, "l"} }, false},
-	{"link it into its own folder", files, func(f *field) []string { return []string{"link", f.secret, "h"} }, false},
-	{"read a rival's source", files, func(f *field) []string { return []string{"read", f.rival} }, false},
-	{"write a rival's folder", files, func(f *field) []string { return []string{"create", filepath.Dir(f.rival)} }, false},
-	{"read a record", files, func(f *field) []string { return []string{"read", f.record} }, false},
-	{"write the journal", files, func(f *field) []string { return []string{"append", f.journal} }, false},
-	{"write the files that it was made of", files, func(f *field) []string { return []string{"append", f.own + "/bot.py"} }, false},
-	{"cut the journal short", []string{"are absent", "cut short"}, func(f *field) []string { return []string{"truncate", f.journal} }, false},
-	{"rename the journal", files, func(f *field) []string { return []string{"rename", f.journal} }, false},
-	{"delete a record", files, func(f *field) []string { return []string{"unlink", f.record} }, false},
-	{"change the mode of the journal", changes, func(f *field) []string { return []string{"chmod", f.journal} }, false},
-	{"change the owner of the journal", changes, func(f *field) []string { return []string{"chown", f.journal} }, false},
-	{"change the time of the journal", changes, func(f *field) []string { return []string{"utimes", f.journal} }, false},
-	{"change the mode of /dev/null", nil, func(*field) []string { return []string{"chmod", "/dev/null"} }, true},
-	{"change the time of /dev/null", nil, func(*field) []string { return []string{"utimes", "/dev/null"} }, true},
-	{"change the time of /dev/zero", nil, func(*field) []string { return []string{"utimes", "/dev/zero"} }, true},
-	{"see the size of a record", sight, func(f *field) []string { return []string{"stat", f.record} }, false},
-	{"see where a link leads", sight, func(f *field) []string { return []string{"readlink", f.link} }, false},
-	{"be told of changes in a rival's folder", sight, func(f *field) []string { return []string{"inotify", filepath.Dir(f.rival)} }, false},
-	{"connect", []string{"seccomp", "no TCP"}, func(f *field) []string { return []string{"tcp", f.port} }, false},
-	{"listen", []string{"seccomp", "no TCP"}, func(*field) []string { return []string{"listen"} }, false},
-	{"send UDP", []string{"seccomp", "no network"}, func(f *field) []string { return []string{"udp", f.udp} }, false},
-	{"connect to an abstract socket", []string{"seccomp", "abstract"}, func(f *field) []string { return []string{"unix", f.abstract} }, false},
-	{"connect to a socket by its path", calls, func(f *field) []string { return []string{"unix", f.socket} }, false},
-	{"send from a pair of sockets", calls, func(f *field) []string { return []string{"pair", f.dgram} }, false},
-	{"trace a rival", []string{"seccomp", "out of sight"}, func(f *field) []string { return []string{"ptrace", f.pid} }, false},
-	{"trace the first process", calls, func(*field) []string { return []string{"ptrace", "1"} }, false},
-	{"read a rival's memory", []string{"seccomp", "out of sight"}, func(f *field) []string { return []string{"peek", f.pid} }, false},
-	{"signal a rival", []string{"out of sight", "signals"}, func(f *field) []string { return []string{"kill", f.pid} }, false},
-	{"signal the host", []string{"out of sight", "signals"}, func(*field) []string { return []string{"kill", strconv.Itoa(os.Getpid())} }, false},
-	{"change a rival's limits", append(calls, others...), func(f *field) []string { return []string{"limit", f.pid} }, false},
-	{"make a rival wait", append(calls, others...), func(f *field) []string { return []string{"nice", f.pid} }, false},
-	{"keep a rival on one processor", append(calls, others...), func(f *field) []string { return []string{"pin", f.pid} }, false},
-	{"read a rival's command line", []string{"out of sight"}, func(f *field) []string { return []string{"read", "/proc/" + f.pid + "/cmdline"} }, false},
-	{"read the host's environment", []string{"out of sight", "Landlock)"},
-		func(*field) []string { return []string{"read", fmt.Sprintf("/proc/%d/environ", os.Getpid())} }, false},
-	{"write a setting of the kernel", files, func(*field) []string { return []string{"write", "/proc/sys/kernel/hostname"} }, false},
-	{"give an order to the kernel", files, func(*field) []string { return []string{"write", "/proc/sysrq-trigger"} }, false},
-	{"use what the host has open", []string{"open files"}, func(f *field) []string { return []string{"fd", f.fd} }, false},
-	{"read a secret of the environment", nil, func(*field) []string { return []string{"env", "ATTACKED_TOKEN"} }, false},
-	{"attach shared memory of others", []string{"seccomp", "no shared memory"}, func(f *field) []string { return []string{"shm", f.shm} }, false},
-	{"make memory that no limit counts", calls, func(*field) []string { return []string{"memfd"} }, false},
-	{"keep files with a thread", calls, func(*field) []string { return []string{"split"} }, false},
-	{"keep sockets in a message", calls, func(*field) []string { return []string{"flight"} }, false},
-	{"keep pages in a pipe", calls, func(*field) []string { return []string{"piped"} }, false},
-	{"keep attributes with a file", calls, func(*field) []string { return []string{"xattr"} }, false},
-	{"take disk beyond the end of a file", calls, func(*field) []string { return []string{"beyond"} }, false},
-	{"make a namespace and mount in it", calls, func(*field) []string { return []string{"mount"} }, false},
-	{"start a process in a namespace", calls, func(*field) []string { return []string{"clone"} }, false},
-	{"start it by the newer call", calls, func(*field) []string { return []string{"clone3"} }, false},
-	{"copy a tree of mounts", calls, func(*field) []string { return []string{"tree"} }, false},
-	{"change its root", calls, func(*field) []string { return []string{"root"} }, false},
-	{"keep a key in the kernel", calls, func(*field) []string { return []string{"key"} }, false},
-	{"submit by io_uring", calls, func(*field) []string { return []string{"uring"} }, false},
-	{"hide what it uses", calls, func(*field) []string { return []string{"dumpable"} }, false},
-	{"make a device", nil, func(*field) []string { return []string{"mknod"} }, false},
-	{"open a device", files, func(*field) []string { return []string{"device", "/dev/ptmx"} }, false},
-	{"read the log of the kernel", files, func(*field) []string { return []string{"read", "/dev/kmsg"} }, false},
-	{"make a socket by its 32-bit number", calls, func(*field) []string { return []string{"old"} }, false},
-	{"write to /dev", files, func(*field) []string { return []string{"create", "/dev"} }, true},
-	{"write to the root", files, func(*field) []string { return []string{"create", "/"} }, true},
+	// A file of the home folder: by its path, by a symbolic link, by a link in its own folder.
+	{files, "read $secret; list $home; symlink $secret l; link $secret h"},
+	// A rival's source and folder, records, the journal, and the files that the program was made of.
+	{files, "read $theirs; create $folder; read $record; append $journal; append $own/bot.py; rename $journal; unlink $record"},
+	{[]string{"are absent", "cut short"}, "truncate $journal"},
+	{changes, "chmod $journal; chown $journal; utimes $journal"},
+	// The size of a record, where a link leads, and what changes in a rival's folder.
+	{sight, "stat $record; readlink $link; inotify $folder"},
+	// The network and sockets.
+	{[]string{"seccomp", "no TCP"}, "tcp $port; listen"},
+	{[]string{"seccomp", "no network"}, "udp $udp"},
+	{[]string{"seccomp", "abstract"}, "unix $abstract"},
+	{calls, "unix $socket; pair $dgram; old"},
+	// Other processes.
+	{[]string{"seccomp", "out of sight"}, "ptrace $rival; peek $rival"},
+	{calls, "ptrace 1"},
+	{[]string{"out of sight", "signals"}, "kill $rival; kill $host"},
+	{append(calls, others...), "limit $rival; nice $rival; pin $rival"},
+	{[]string{"out of sight"}, "read /proc/$rival/cmdline"},
+	{[]string{"out of sight", "Landlock)"}, "read /proc/$host/environ"},
+	// What the host has open, has in its environment or shares.
+	{[]string{"open files"}, "fd $fd"},
+	{nil, "env ATTACKED_TOKEN"},
+	{[]string{"seccomp", "no shared memory"}, "shm $shm"},
+	// What no limit would count, or measure.
+	{calls, "memfd; split; flight; piped; xattr; beyond; dumpable"},
+	// Settings of the kernel, its log, devices, namespaces, mounts, keys.
+	{files, "write /proc/sys/kernel/hostname; write /proc/sysrq-trigger; device /dev/ptmx; read /dev/kmsg"},
+	{nil, "mknod"},
+	{calls, "mount; clone; clone3; tree; root; key; uring"},
+}
+
+// harmful are not tried in the open: they would change this machine.
+var harmful = []attack{
+	{nil, "chmod /dev/null; utimes /dev/null; utimes /dev/zero"},
+	{files, "create /dev; create /"},
 }
 
 // stands reports whether a wall stands here of whose name part is a part.
@@ -226,38 +189,64 @@ func stands(part string) bool {
 	if part == anotherUser {
 		return os.Geteuid() == 0
 	}
-	return !slices.ContainsFunc(cage.Missing(), func(m string) bool { return strings.Contains(m, part) })
+	return !slices.ContainsFunc(Missing(), func(m string) bool { return strings.Contains(m, part) })
 }
 
 // TestAttacks: what works for a program in the open is contained in a cage. Where none of the walls stands that contain an
-// attack, it is known by name: the program reaches what it attacks, and cage.Missing lists the walls.
+// attack, it is known by name: the program reaches what it attacks, and Missing lists the walls. One program in a cage
+// makes all attacks, one after the other.
 func TestAttacks(t *testing.T) {
 	compiletest.Everywhere(t, func(t *testing.T) {
-		for _, a := range attacks {
-			t.Run(a.name, func(t *testing.T) {
-				f := newField(t)
-				got, _ := run(t, f.cage, 0, a.args(f)...)
-				if len(a.walls) > 0 && !slices.ContainsFunc(a.walls, stands) {
-					require.NotEmpty(t, cage.Missing())
-					t.Logf("%s: missing here: %s", strings.TrimSpace(got), strings.Join(a.walls, ", "))
-					return
-				}
-				require.True(t, strings.HasPrefix(got, "contained") || got == "", got)
-				text, err := os.ReadFile(f.journal)
-				require.NoError(t, err)
-				require.Equal(t, "text", string(text))
-				if a.harms {
-					return
-				}
-				f.leaveOpen(t)
-				open := exec.Command(attacker(t), a.args(f)...)
-				open.Dir = t.TempDir()
-				if out, err := open.Output(); err != nil || !strings.HasPrefix(string(out), "reached") {
-					t.Logf("this system refuses it to everybody: %s", out)
-				}
-			})
+		f := newField(t)
+		place(t, attacker(t), f.own)
+		script, all := f.script(slices.Concat(attacks, harmful))
+		out, said, ended, status := runSpec(t, contest.Spec{Argv: []string{"/bin/sh", "-c", script}, Cage: f.cage})
+		require.NoError(t, status)
+		require.Empty(t, ended)
+		require.NotContains(t, said, "no attack")
+		results := strings.Split(out, "#\n")
+		require.Len(t, results, len(all)+1)
+		for k, a := range all {
+			if len(a.walls) > 0 && !slices.ContainsFunc(a.walls, stands) {
+				require.NotEmpty(t, Missing())
+				t.Logf("%s: %s: missing here: %s", a.args, results[k], strings.Join(a.walls, ", "))
+			} else if results[k] != "" { // it was not killed
+				require.Regexp(t, "^contained", results[k], a.args)
+			}
+		}
+		if stands("are absent") || stands("read or written") && stands("cut short") {
+			kept, err := os.ReadFile(f.journal)
+			require.NoError(t, err)
+			require.Equal(t, "text", string(kept))
+		}
+
+		script, all = newField(t).script(attacks)
+		open := exec.Command("/bin/sh", "-c", script)
+		open.Dir = t.TempDir()
+		place(t, attacker(t), open.Dir)
+		opened, err := open.Output()
+		require.NoError(t, err)
+		results = strings.Split(string(opened), "#\n")
+		for k, a := range all {
+			if !strings.HasPrefix(results[k], "reached") {
+				t.Logf("%s: this system refuses it to everybody, or an earlier one has worked: %s", a.args, results[k])
+			}
 		}
 	})
+}
+
+// script makes attacks on the field, and returns them one by one. Behind the result of each stands a #.
+func (f *field) script(list []attack) (script string, all []attack) {
+	for name, value := range f.names {
+		script += fmt.Sprintf("%s='%v'\n", name, value)
+	}
+	for _, several := range list {
+		for args := range strings.SplitSeq(several.args, "; ") {
+			script += "./attack " + args + "; echo '#'\n"
+			all = append(all, attack{several.walls, args})
+		}
+	}
+	return script, all
 }
 
 // TestGreed: what a program takes from the machine is bounded, and the host is told what was too much.
@@ -265,11 +254,11 @@ func TestGreed(t *testing.T) {
 	compiletest.Everywhere(t, func(t *testing.T) {
 		const much, hides, many = `^it uses \d+ MiB of memory, want at most 64$`, `^it hides what it uses$`, `^it has made more than 200 files`
 		written, deep, mapped, size := `^it has written \d+ MiB, want at most 100$`, many, hides, "90"
-		if len(cage.Missing()) == 0 { // its tmpfs is full
+		if len(Missing()) == 0 { // its tmpfs is full
 			written, deep, mapped, size = "", "", "", "200"
 		}
 		f := newField(t)
-		f.cage.Limits = cage.Limits{Disk: 100 << 20, Files: 200, Threads: 50, Open: 1024}
+		f.cage.Limits = Limits{Disk: 100 << 20, Files: 200, Threads: 50, Open: 1024}
 		for name, a := range map[string]struct {
 			want   string // "" if it is refused
 			memory int64
@@ -306,4 +295,53 @@ func TestGreed(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestRandomAttacks: a program that makes 10,000 random operations on files and system calls changes nothing outside of
+// its room, and leaves no process. The long test does that with a thousand seeds.
+func TestRandomAttacks(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
+		if len(Missing()) > 0 {
+			return // what it reaches there is said by TestAttacks
+		}
+		seeds := 4
+		if os.Getenv("BLOCKYARD_LONG") != "" {
+			seeds = 1000
+		}
+		program := compiletest.Once("random", func(path string) { compiletest.C(t, "-o", path, "testdata/random.c") })
+		f := newField(t)
+		place(t, program, f.own)
+		before := outside(t, f)
+		for seed := range seeds {
+			argv := []string{"./random", fmt.Sprint(seed), "10000", f.dir, f.secret, f.own, f.journal, filepath.Dir(program)}
+			printed, _, ended, _ := runSpec(t, contest.Spec{Argv: argv, Cage: f.cage, Memory: 512 << 20})
+			require.True(t, ended != "" || strings.HasSuffix(printed, "done\n"), printed)
+			require.Equal(t, before, outside(t, f), "seed %d", seed)
+		}
+	})
+}
+
+// outside describes what is outside of a room: files, devices, what the kernel has been told, and processes that attack.
+func outside(t *testing.T, f *field) string {
+	t.Helper()
+	all := []string{state(t, f.dir)}
+	for _, path := range []string{"/dev/null", "/dev/zero", "/dev", "/dev/shm", "/", "/usr", "/usr/bin", "/usr/bin/true", "/etc", "/etc/passwd"} {
+		info, err := os.Lstat(path)
+		require.NoError(t, err)
+		all = append(all, path, info.Mode().String())
+		if info.Mode().IsRegular() {
+			all = append(all, info.ModTime().String(), fmt.Sprint(info.Size()))
+		}
+	}
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	require.NoError(t, err)
+	all = append(all, string(pattern))
+	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range processes {
+		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), "./random\x00") && strings.Contains(string(text), f.dir) {
+			all = append(all, file)
+		}
+	}
+	return strings.Join(all, " ")
 }

@@ -13,11 +13,8 @@ func TestFor(t *testing.T) {
 	home := filepath.Join(t.TempDir(), "home")
 	t.Setenv("HOME", home)
 	t.Setenv("TMPDIR", filepath.Join(home, "tmp"))
-	for _, name := range []string{"bots/a/bot.py", "bots/a/help.py", "both/a.py", "both/b.py", "both/help.py", "out/journal.jsonl", "bot"} {
-		path := filepath.Join(home, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, nil, 0o644))
-	}
+	large := "bots/large/bot.py"
+	empty(t, home, "bots/a/bot.py", "bots/a/help.py", "both/a.py", "both/b.py", "both/help.py", "out/journal.jsonl", "bot", large)
 	at := func(name string) string { return filepath.Join(home, name) }
 	alone := For([]string{"python3", "bots/a/bot.py", "--fast"}, home, at("out"))
 	require.Equal(t, at("bots/a"), alone.Files)
@@ -41,24 +38,27 @@ func TestFor(t *testing.T) {
 	require.Empty(t, inside.Files)
 	require.Empty(t, inside.Read)
 
-	large := at("bots/large/bot.py")
-	require.NoError(t, os.MkdirAll(filepath.Dir(large), 0o755))
-	require.NoError(t, os.WriteFile(large, nil, 0o644))
-	require.NoError(t, os.Truncate(large, mostCopied+1))
+	require.NoError(t, os.Truncate(at(large), mostCopied+1))
 	uncopied := For([]string{"python3", large}, home)
 	require.Empty(t, uncopied.Files, "it would be copied for every start")
 	require.Equal(t, []string{at("bots/large")}, uncopied.Read)
 	require.Equal(t, home, uncopied.Dir)
 }
 
-// TestWithout: what is hidden is not among what is shown, and neither is what is below.
-func TestWithout(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"a/x", "a/y", "b/x/z", "c"} {
-		path := filepath.Join(dir, name)
+// empty makes empty files in a folder.
+func empty(t *testing.T, folder string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		path := filepath.Join(folder, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, nil, 0o644))
 	}
+}
+
+// TestWithout: what is hidden is not among what is shown, and neither is what is below.
+func TestWithout(t *testing.T) {
+	dir := t.TempDir()
+	empty(t, dir, "a/x", "a/y", "b/x/z", "c")
 	at := func(names ...string) (list []string) {
 		for _, name := range names {
 			list = append(list, filepath.Join(dir, name))

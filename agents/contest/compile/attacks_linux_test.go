@@ -64,19 +64,10 @@ func compileAttacks(t *testing.T) {
 			if _, err := exec.LookPath(a.tool); err != nil {
 				t.Skipf("%s is not here", a.tool)
 			}
-			dir := t.TempDir()
-			for k := 0; k < len(a.files); k += 2 {
-				path := filepath.Join(dir, a.files[k])
-				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				require.NoError(t, os.WriteFile(path, []byte(a.files[k+1]), 0o644))
-			}
-			into := filepath.Join(t.TempDir(), "b")
-			require.Empty(t, leaks(t, dir, into, left, false))
-			entries, err := filepath.Glob(filepath.Join(into, "tmp-*"))
-			require.NoError(t, err)
-			require.Empty(t, entries, "temporary files remain")
+			archive := zipped(t, a.files...)
+			require.Empty(t, leaks(t, archive, left, false))
 			if a.works {
-				require.NotEmpty(t, leaks(t, dir, filepath.Join(t.TempDir(), "b"), left, true), "in the open")
+				require.NotEmpty(t, leaks(t, archive, left, true), "in the open")
 				_ = os.Remove(left)
 			}
 		})
@@ -84,11 +75,12 @@ func compileAttacks(t *testing.T) {
 }
 
 // leaks compiles a submission and returns how the secret has left, "" if it has not.
-func leaks(t *testing.T, dir, into, left string, open bool) (how string) {
+func leaks(t *testing.T, archive, left string, open bool) (how string) {
 	t.Helper()
+	into := t.TempDir()
 	limits := Default
 	limits.Open = open
-	_, err := Submission(t.Context(), dir, into, contest.Uploads{}, limits)
+	_, err := Submission(t.Context(), archive, into, contest.Uploads{}, limits)
 	said := fmt.Sprint(err)
 	if r, ok := err.(*Refusal); ok {
 		said += r.Output
@@ -115,41 +107,33 @@ func leaks(t *testing.T, dir, into, left string, open bool) (how string) {
 // TestBuildsLeadNowhere: what a build leaves in its folder leads its host to no file outside, which would get other rights
 // or other lines.
 func TestBuildsLeadNowhere(t *testing.T) {
-	for name, run := range map[string]string{"a link": "./bot", "a path": "../../../mine/file"} {
-		t.Run(name, func(t *testing.T) {
-			root := t.TempDir()
-			file, dir := filepath.Join(root, "mine", "file"), filepath.Join(root, "theirs")
-			for path, text := range map[string]string{file: "a secret\r\n",
-				filepath.Join(dir, "bot.toml"): fmt.Sprintf("build = \"ln -s %s bot\"\nrun = %q\n", file, run)} {
-				require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			}
-			_, err := Submission(t.Context(), dir, filepath.Join(root, "builds", "b", "c"), contest.Uploads{}, Default)
-			require.ErrorAs(t, err, new(*Refusal))
-			info, err := os.Stat(file)
-			require.NoError(t, err)
-			require.Equal(t, os.FileMode(0o600), info.Mode())
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			require.Equal(t, "a secret\r\n", string(text))
-		})
+	file := write(t, "file", "a secret\r\n")
+	require.NoError(t, os.Chmod(file, 0o600))
+	into := t.TempDir()
+	path, err := filepath.Rel(into, file)
+	require.NoError(t, err)
+	for _, run := range []string{"./bot", path} { // the first is a link
+		_, err := Submission(t.Context(), folder(t, "ln -s "+file+" bot", run), into, contest.Uploads{}, Default)
+		require.ErrorAs(t, err, new(*Refusal))
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode())
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "a secret\r\n", string(text))
 	}
 }
 
 // TestCompilersAreBounded: a source of a few bytes whose compilation writes gigabytes is refused, and leaves nothing.
 func TestCompilersAreBounded(t *testing.T) {
 	t.Setenv("TMPDIR", compiletest.Public(t))
-	path := filepath.Join(t.TempDir(), "bot.c")
-	require.NoError(t, os.WriteFile(path, []byte("__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n"), 0o644))
-	into := filepath.Join(t.TempDir(), "b")
+	into := t.TempDir()
+	path := write(t, "bot.c", "__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n")
 	_, err := Submission(t.Context(), path, into, contest.Uploads{}, Default)
 	require.ErrorAs(t, err, new(*Refusal))
-	t.Log(err, err.(*Refusal).Output)
-	left, _ := os.ReadDir(os.TempDir())
-	for _, l := range left {
-		require.NotContains(t, l.Name(), ".o")
-		require.NotContains(t, l.Name(), ".s")
-	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "*.[os]*"))
+	require.NoError(t, err)
+	require.Empty(t, left)
 	var bytes int64
 	require.NoError(t, filepath.WalkDir(into, func(_ string, d os.DirEntry, err error) error {
 		if info, _ := d.Info(); err == nil && d.Type().IsRegular() {
@@ -158,5 +142,4 @@ func TestCompilersAreBounded(t *testing.T) {
 		return err
 	}))
 	require.Less(t, bytes, int64(2<<30))
-	require.NoError(t, os.RemoveAll(into))
 }

@@ -4,14 +4,12 @@ import (
 	"archive/tar"
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,41 +36,50 @@ var sources = map[string]string{
 var toolOf = map[string]string{".py": "python3", ".js": "node", ".go": "go", ".c": "cc", ".cpp": "c++", ".java": "javac",
 	".rs": "rustc", ".cs": "mcs"}
 
-// TestLanguages compiles a program of every language whose compiler is here, alone and in an archive of one kind or the
-// other, and asks it.
+// TestLanguages compiles a program of every language whose compiler is here, and asks it. One has a name that is longer
+// than a file may have with the endings that compilers add.
 func TestLanguages(t *testing.T) {
+	files := maps.Clone(sources)
+	files[strings.Repeat("x", 250)+".py"] = sources["hello.py"]
 	built := 0
-	for k, name := range slices.Sorted(maps.Keys(sources)) {
-		text := sources[name]
-		archive := zipped(t, name, text)
-		if k%2 == 1 {
-			archive = tarred(t, "bot/"+name, text)
+	for name, text := range files {
+		bot, err := submit(t, write(t, name, text))
+		if _, missing := exec.LookPath(toolOf[filepath.Ext(name)]); missing != nil {
+			require.ErrorContains(t, err, "which this machine does not have")
+			continue
 		}
-		for _, file := range []string{write(t, name, text), archive} {
-			bot, err := Submission(context.Background(), file, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
-			if _, missing := exec.LookPath(toolOf[filepath.Ext(name)]); missing != nil {
-				require.ErrorContains(t, err, "which this machine does not have")
-				continue
-			}
-			require.NoError(t, err, name)
-			require.NotEmpty(t, bot.Language)
-			p, err := bot.Program.Start(nil)
-			require.NoError(t, err)
-			line, _, _, err := p.Ask(context.Background(), []string{"x"}, time.Minute)
-			require.NoError(t, err, file)
-			require.Equal(t, "hello", line)
-			require.NoError(t, p.Close())
-			built++
-		}
+		require.NoError(t, err, name)
+		require.NotEmpty(t, bot.Language)
+		requireHello(t, bot)
+		built++
 	}
-	require.GreaterOrEqual(t, built, 2*4, "Python, Go, C and C++ are needed for the tests anyway")
+	require.GreaterOrEqual(t, built, 5, "Python, Go, C and C++ are needed for the tests anyway")
 }
 
-// TestLongNamesOfSources: compilers add endings to the name of a file.
-func TestLongNamesOfSources(t *testing.T) {
-	long := strings.Repeat("x", 250) + ".py"
-	_, err := Submission(t.Context(), write(t, long, sources["hello.py"]), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+// submit makes a bot of a submission in a new folder, within the usual limits.
+func submit(t *testing.T, path string) (Bot, error) {
+	t.Helper()
+	return Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+}
+
+// requireHello requires that a bot answers.
+func requireHello(t *testing.T, bot Bot) {
+	t.Helper()
+	p, err := bot.Program.Start(func(line string) { t.Log(line) })
 	require.NoError(t, err)
+	line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
+	require.NoError(t, err, p.Odd(err))
+	require.Equal(t, "hello", line)
+	require.NoError(t, p.Close())
+}
+
+// requireRefusal requires that a submission is refused in one line, which names the page on which authors read what to do.
+func requireRefusal(t *testing.T, err error, want string) {
+	t.Helper()
+	require.ErrorAs(t, err, new(*Refusal))
+	require.ErrorContains(t, err, want)
+	require.NotContains(t, err.Error(), "\n")
+	require.ErrorContains(t, err, "; see agents/SUBMISSIONS.md")
 }
 
 // TestJavaKeepsItsLogOffTheAnswers: what the JVM has to say does not reach standard output.
@@ -80,15 +87,10 @@ func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
 	if _, err := exec.LookPath("javac"); err != nil {
 		t.Skip(err)
 	}
-	bot, err := Submission(t.Context(), write(t, "Hello.java", sources["Hello.java"]), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	bot, err := submit(t, write(t, "Hello.java", sources["Hello.java"]))
 	require.NoError(t, err)
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc*=info:stdout") // comes before the options of the command
-	p, err := bot.Program.Start(nil)
-	require.NoError(t, err)
-	line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
-	require.NoError(t, err)
-	require.Equal(t, "hello", line)
-	require.NoError(t, p.Close())
+	requireHello(t, bot)
 }
 
 // TestRuntimesKnowTheirMemory: what takes its heap from the memory of the machine is told what it may use.
@@ -104,15 +106,10 @@ func TestRuntimesKnowTheirMemory(t *testing.T) {
 			"long n = Runtime.getRuntime().maxMemory(); System.out.println(n > 256 << 20 ? \"\" + n : \"hello\"); } }\n")
 	}
 	for name, path := range bots {
-		bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		bot, err := submit(t, path)
 		require.NoError(t, err, name)
 		bot.Program.Memory = 256 << 20
-		p, err := bot.Program.Start(func(line string) { t.Error(name, line) })
-		require.NoError(t, err)
-		line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
-		require.NoError(t, err, p.Odd(err))
-		require.Equal(t, "hello", line, name)
-		require.NoError(t, p.Close())
+		requireHello(t, bot)
 	}
 }
 
@@ -123,32 +120,39 @@ func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 		"bad.c":   "does not compile: cc: bad.c:1",
 		"bad.cpp": "does not compile: c++: bad.cpp:1",
 	} {
-		_, err := Submission(context.Background(), write(t, name, "int main( {\n"), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
-		var refusal *Refusal
-		require.ErrorAs(t, err, &refusal, name)
-		require.Contains(t, refusal.Why, want)
-		require.NotContains(t, refusal.Why, "\n")
-		require.NotEmpty(t, refusal.Output)
+		_, err := submit(t, write(t, name, "int main( {\n"))
+		requireRefusal(t, err, want)
+		require.NotEmpty(t, err.(*Refusal).Output)
 	}
+}
+
+// unpacked unpacks a submission as its contained process does, and returns the folder.
+func unpacked(t *testing.T, name, text string, l Limits) (string, error) {
+	t.Helper()
+	var in bytes.Buffer
+	require.NoError(t, pack(write(t, name, text), &in, false))
+	into := filepath.Join(t.TempDir(), "deep", "into")
+	require.NoError(t, os.MkdirAll(into, 0o755))
+	return into, unpack(t.Context(), &order{Name: name, Limits: l}, &in, into)
 }
 
 func TestLimits(t *testing.T) {
 	l := Default
 	l.Size, l.Files = 1000, 3
-	for why, path := range map[string]string{
-		"leads out of the archive":           zipped(t, "../../evil.py", "x"),
-		"more than 1000 bytes when unpacked": zipped(t, "a.py", strings.Repeat("x", 5000)),
-		"not a zip archive":                  write(t, "a.zip", "no"),
-		"not a gzip archive":                 write(t, "a.tgz", "no"),
-		"5000 bytes, want at most 1000":      write(t, "a.py", strings.Repeat("x", 5000)),
-		"holds no source file":               write(t, "readme.zip", string(read(t, zipped(t, "readme.txt", "x")))),
-		"the archive is damaged":             write(t, "cut.tgz", string(read(t, tarred(t, "a.py", strings.Repeat("abc", 300)))[:60])),
-		"2 of its 2 source files can be the": zipped(t, "a.py", "__name__ == '__main__'", "b.py", "__name__ == '__main__'"),
-		"more than 3 files":                  zipped(t, "a.py", "", "b.py", "", "c.py", "", "d.py", ""),
+	large := strings.Repeat("x", 5000)
+	_, err := Submission(t.Context(), write(t, "a.py", large), t.TempDir(), contest.Uploads{}, l)
+	requireRefusal(t, err, "5000 bytes, want at most 1000")
+	for want, u := range map[string]struct{ name, text string }{
+		"leads out of the archive":           {"a.zip", compiletest.Zip(t, "../../evil.py", "x")},
+		"more than 1000 bytes when unpacked": {"a.zip", compiletest.Zip(t, "a.py", large)},
+		"not a zip archive":                  {"a.zip", "no"},
+		"not a gzip archive":                 {"a.tgz", "no"},
+		"the archive is damaged":             {"cut.tgz", tarred(t, "a.py", strings.Repeat("abc", 300))[:60]},
+		"more than 3 files":                  {"a.zip", compiletest.Zip(t, "a.py", "", "b.py", "", "c.py", "", "d.py", "")},
 	} {
-		_, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, l)
-		require.ErrorContains(t, err, why)
-		require.IsType(t, &Refusal{}, err)
+		_, err := unpacked(t, u.name, u.text, l)
+		require.ErrorAs(t, err, new(*Refusal))
+		require.ErrorContains(t, err, want)
 	}
 	l = Default
 	l.Time = 300 * time.Millisecond
@@ -156,7 +160,7 @@ func TestLimits(t *testing.T) {
 	t.Setenv("GOCACHE", t.TempDir())
 	talks := zipped(t, "bot.toml", "build = \"echo a.c:1: error: x; exec sleep 1000\"\nrun = \"./bot\"\n", "bot", "#!/bin/sh\n")
 	for _, path := range []string{write(t, "slow.go", slow), talks} { // whatever the tool has said before
-		_, err := Submission(context.Background(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, l)
+		_, err := Submission(t.Context(), path, t.TempDir(), contest.Uploads{}, l)
 		require.ErrorContains(t, err, "it takes more than 300ms")
 	}
 }
@@ -176,52 +180,38 @@ func write(t *testing.T, name, text string) string {
 	return path
 }
 
-func read(t *testing.T, path string) []byte {
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return text
-}
-
 // zipped writes a zip archive of files, given as names and texts in turn.
 func zipped(t *testing.T, files ...string) string {
 	return write(t, "bot.zip", compiletest.Zip(t, files...))
 }
 
-func tarred(t *testing.T, name, text string) string {
+// tarred is a .tar.gz archive with a link and a file.
+func tarred(t testing.TB, name, text string) string {
 	var b bytes.Buffer
 	g := gzip.NewWriter(&b)
 	w := tar.NewWriter(g)
 	require.NoError(t, w.WriteHeader(&tar.Header{Name: "link.py", Typeflag: tar.TypeSymlink, Linkname: "/etc/passwd"}))
 	require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(text))}))
 	_, err := w.Write([]byte(text))
-	require.NoError(t, err)
-	require.NoError(t, w.Close())
-	require.NoError(t, g.Close())
-	return write(t, "bot.tar.gz", b.String())
+	require.NoError(t, errors.Join(err, w.Close(), g.Close()))
+	return b.String()
 }
 
 // FuzzUnpack: no archive writes outside of its folder, or more than the limits.
 func FuzzUnpack(f *testing.F) {
 	f.Add([]byte("PK"), true)
 	for _, name := range []string{"bot.py", "../bot.py", `..\bot.py`, "/bot.py", "a/b/c.py", "a/./../../x", ""} {
-		f.Add(archived(f, true, name), true)
-		f.Add(archived(f, false, name), false)
+		f.Add([]byte(compiletest.Zip(f, name, "print()")), true)
+		f.Add([]byte(tarred(f, name, "print()")), false)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, zip bool) {
-		dir := t.TempDir()
-		name := map[bool]string{true: "a.zip", false: "a.tgz"}[zip]
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
-		into := filepath.Join(dir, "deep", "into")
-		require.NoError(t, os.MkdirAll(into, 0o755))
 		limits := Limits{Size: 1 << 16, Files: 10}
-		var in bytes.Buffer
-		require.NoError(t, pack(filepath.Join(dir, name), &in, false))
-		err := unpack(t.Context(), &order{Name: name, Limits: limits}, &in, into)
-		list, listed := os.ReadDir(dir)
+		into, err := unpacked(t, map[bool]string{true: "a.zip", false: "a.tgz"}[zip], string(text), limits)
+		list, listed := os.ReadDir(filepath.Dir(filepath.Dir(into)))
 		require.NoError(t, listed)
-		require.Len(t, list, 2, "nothing beside the archive and the folder")
+		require.Len(t, list, 1, "nothing beside the folder")
 		files, size := 0, int64(0)
-		require.NoError(t, filepath.WalkDir(filepath.Join(dir, "deep"), func(_ string, d fs.DirEntry, err error) error {
+		require.NoError(t, filepath.WalkDir(filepath.Dir(into), func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -236,19 +226,4 @@ func FuzzUnpack(f *testing.F) {
 			require.ErrorAs(t, err, new(*Refusal))
 		}
 	})
-}
-
-// archived is an archive with a file of this name.
-func archived(f *testing.F, zipped bool, name string) []byte {
-	var b bytes.Buffer
-	const text = "print()"
-	if zipped {
-		return []byte(compiletest.Zip(f, name, text))
-	}
-	g := gzip.NewWriter(&b)
-	w := tar.NewWriter(g)
-	require.NoError(f, w.WriteHeader(&tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: int64(len(text))}))
-	_, err := w.Write([]byte(text))
-	require.NoError(f, errors.Join(err, w.Close(), g.Close()))
-	return b.Bytes()
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"blockyard/agents/contest"
 )
 
 // TestDialect: bot.toml says which dialect a bot speaks, with and without what to run.
@@ -17,13 +15,12 @@ func TestDialect(t *testing.T) {
 		{"bot.toml", "dialect = \"port\"\nrun = \"./it\"\n", "it", script},
 		{"bot.toml", "dialect = \"port\"\n", "main.py", "input()\nprint('hello')\n"},
 	} {
-		bot, err := Submission(t.Context(), zipped(t, files...), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		bot, err := submit(t, zipped(t, files...))
 		require.NoError(t, err)
 		require.Equal(t, "port", bot.Program.Dialect)
 		requireHello(t, bot)
 	}
-	_, err := Submission(t.Context(), zipped(t, "bot.toml", "dialect = \"port\"\nlanguage = \"Welsh\"\n", "main.py", ""),
-		filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	_, err := submit(t, zipped(t, "bot.toml", "dialect = \"port\"\nlanguage = \"Welsh\"\n", "main.py", ""))
 	require.ErrorContains(t, err, "or the language of the list")
 }
 

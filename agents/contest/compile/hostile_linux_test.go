@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -48,18 +49,7 @@ func sixes(t *testing.T) string {
 // TestBombs: small submissions that are large, deep or damaged inside are refused, within bounds of time and memory, and
 // the process that takes them goes on. Each has ended one, or made it search for minutes.
 func TestBombs(t *testing.T) {
-	deep := func(text string) string {
-		return string(read(t, zipped(t, "bot.toml", text, "main.py", "")))
-	}
-	tarOf := func(heads ...*tar.Header) string {
-		var b bytes.Buffer
-		w := tar.NewWriter(&b)
-		for _, h := range heads {
-			require.NoError(t, w.WriteHeader(h))
-		}
-		require.NoError(t, w.Close())
-		return b.String()
-	}
+	deep := func(text string) string { return compiletest.Zip(t, "bot.toml", text, "main.py", "") }
 	folders := make([]string, 0, 400_000)
 	for k := range 200_000 {
 		folders = append(folders, fmt.Sprintf("d%d/", k), "")
@@ -83,18 +73,28 @@ func TestBombs(t *testing.T) {
 		"tables2.zip":   deep("run = " + strings.Repeat("{a=", mostBotFile/3-10)),
 		"keys2.zip":     deep("[" + strings.Repeat("a.", mostBotFile/2-10) + "a]\n"),
 		"dict.tar.xz":   sixes(t),
-		"deep.tar":      tarOf(&tar.Header{Name: strings.Repeat(strings.Repeat("d", 100)+"/", 300) + "main.py", Mode: 0o644}),
-		"records.tar":   tarOf(&tar.Header{Name: "main.txt", Mode: 0o644, Format: tar.FormatPAX, PAXRecords: records}),
-		"folders.zip":   string(read(t, zipped(t, folders...))),
+		"deep.tar":      tarOf(t, &tar.Header{Name: strings.Repeat(strings.Repeat("d", 100)+"/", 300) + "main.py", Mode: 0o644}),
+		"records.tar":   tarOf(t, &tar.Header{Name: "main.txt", Mode: 0o644, Format: tar.FormatPAX, PAXRecords: records}),
+		"folders.zip":   compiletest.Zip(t, folders...),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path := write(t, name, text)
-			_, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
-			require.ErrorAs(t, err, new(*Refusal))
-			require.NotContains(t, err.Error(), "\n")
+			_, err := submit(t, write(t, name, text))
+			requireRefusal(t, err, "")
 		})
 	}
+}
+
+// tarOf returns an archive of files without texts.
+func tarOf(t *testing.T, heads ...*tar.Header) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := tar.NewWriter(&b)
+	for _, h := range heads {
+		require.NoError(t, w.WriteHeader(h))
+	}
+	require.NoError(t, w.Close())
+	return b.String()
 }
 
 // TestScansEnd: finding the language and the file to start takes time in proportion to the size of a submission, within
@@ -111,11 +111,11 @@ func TestScansEnd(t *testing.T) {
 		"files that import each other":  zipped(t, many...),
 		"a file with millions of words": write(t, "main.go", imports),
 	} {
-		_, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, late)
+		_, err := Submission(t.Context(), path, t.TempDir(), contest.Uploads{}, late)
 		require.ErrorAs(t, err, new(*Refusal), name)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err = Submission(ctx, path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+		_, err = Submission(ctx, path, t.TempDir(), contest.Uploads{}, Default)
 		require.ErrorIs(t, err, context.Canceled, name)
 	}
 	// Of as many files in a language that is not compiled, the one to start is found in time.
@@ -123,21 +123,21 @@ func TestScansEnd(t *testing.T) {
 		many[k] = strings.Replace(many[k], ".py", ".pl", 1)
 		many[k+1] = strings.ReplaceAll(many[k+1], "import ", "use ")
 	}
-	_, err := Submission(t.Context(), zipped(t, many...), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	_, err := submit(t, zipped(t, many...))
 	require.ErrorContains(t, err, "does not compile: perl: ", "it is not late")
 }
 
 // TestCancelEndsABuild: what a build has started ends with the context, however busy it is.
 func TestCancelEndsABuild(t *testing.T) {
 	nap := fmt.Sprintf("605.%d", time.Now().UnixNano())
-	dir := folder(t, "setsid sleep "+nap+" & sleep "+nap+" & while :; do :; done")
+	dir := folder(t, "setsid sleep "+nap+" & sleep "+nap+" & while :; do :; done", "cat")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {
-		_, err := Submission(ctx, dir, filepath.Join(dir, "../b"), contest.Uploads{}, Default)
+		_, err := Submission(ctx, dir, t.TempDir(), contest.Uploads{}, Default)
 		ended <- err
 	}()
-	require.Eventually(t, func() bool { return len(naps(t, nap)) > 0 }, hang, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(compiletest.Running("sleep", nap)) > 0 }, hang, 10*time.Millisecond)
 	cancel()
 	select {
 	case err := <-ended:
@@ -145,120 +145,142 @@ func TestCancelEndsABuild(t *testing.T) {
 	case <-time.After(hang):
 		t.Fatal("it goes on")
 	}
-	require.Empty(t, naps(t, nap))
+	require.Empty(t, compiletest.Running("sleep", nap))
 }
 
-// naps returns the processes of this machine that are "sleep nap".
-func naps(t *testing.T, nap string) (list []string) {
-	t.Helper()
-	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
-	for _, file := range files {
-		if text, err := os.ReadFile(file); err == nil && string(text) == "sleep\x00"+nap+"\x00" {
-			list = append(list, file)
-		}
-	}
-	return list
-}
-
-// folder returns a submission whose build is a script of sh. INSIDE stands there for the process that builds it.
-func folder(t *testing.T, script string) string {
+// folder returns a submission whose build is a script of sh, and how it is started. INSIDE stands in the script for the
+// process that builds it.
+func folder(t *testing.T, script, run string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "theirs")
-	for name, text := range map[string]string{"bot.toml": "build = \"sh attack\"\nrun = \"cat\"\n",
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	for name, text := range map[string]string{"bot.toml": fmt.Sprintf("build = \"sh attack\"\nrun = %q\n", run),
 		"attack": strings.ReplaceAll(script, "INSIDE", "$PPID")} {
-		require.NoError(t, os.MkdirAll(dir, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }
 
-// TestBuildsAttackTheirProcess: a build that ends, floods or forges the answers of the process that started it is refused
-// or gets its way with its own bot; all that it can say leads nowhere, and the fault is its author's.
-func TestBuildsAttackTheirProcess(t *testing.T) {
-	compiletest.Everywhere(t, attackProcess)
+// An answering is what a process says in the place of its answer, with the files of a bot, and why that is refused; "" if
+// the bot is taken.
+type answering struct {
+	answer
+	files []*tar.Header
+	want  string
 }
 
-func attackProcess(t *testing.T) {
-	forged := func(a answer, heads ...*tar.Header) string {
-		text, err := json.Marshal(message{Answer: &a})
-		require.NoError(t, err)
-		var b bytes.Buffer
-		w := tar.NewWriter(&b)
-		for _, h := range heads {
-			require.NoError(t, w.WriteHeader(h))
-		}
-		require.NoError(t, w.Flush())
-		both := base64.StdEncoding.EncodeToString(append(append(text, '\n'), append(b.Bytes(), make([]byte, 1024)...)...))
-		return "echo " + both + " | base64 -d > /proc/INSIDE/fd/1; kill -STOP INSIDE; exec sleep 1000"
-	}
+// text is what the process writes.
+func (a *answering) text(t *testing.T) string {
+	t.Helper()
+	text, err := json.Marshal(message{Answer: &a.answer})
+	require.NoError(t, err)
+	return string(text) + "\n" + tarOf(t, a.files...)
+}
+
+// TestForgedAnswers: all that the process which reads a submission can say leads nowhere, and the fault is its author's.
+func TestForgedAnswers(t *testing.T) {
 	file := func(name string) *tar.Header { return &tar.Header{Name: name, Mode: 0o6777} }
 	link := func(name, to string) *tar.Header {
 		return &tar.Header{Name: name, Typeflag: tar.TypeSymlink, Linkname: to}
 	}
 	cat := answer{Argv: []string{"cat"}, Dir: "."}
-	limits := Default
-	limits.Time = 30 * time.Second
-	for name, a := range map[string]struct{ script, want string }{
-		"ends it":             {"kill -9 INSIDE; sleep 1000", "its process has ended"},
-		"floods it":           {"cat /dev/zero > /proc/INSIDE/fd/1", "does not compile"},
-		"floods with spaces":  {"yes '   ' > /proc/INSIDE/fd/1", "does not compile"},
-		"never ends":          {"while :; do :; done", "it takes more than"},
-		"no command":          {forged(answer{Language: "x"}), "what cannot be started"},
-		"a folder outside":    {forged(answer{Argv: []string{"cat"}, Dir: "../../x"}), "what cannot be started"},
-		"an absolute folder":  {forged(answer{Argv: []string{"cat"}, Dir: "/etc"}), "what cannot be started"},
-		"a NUL":               {forged(answer{Argv: []string{"cat\x00x"}, Dir: "."}), "what cannot be started"},
-		"a NUL in the folder": {forged(answer{Argv: []string{"cat"}, Dir: "a\x00"}), "what cannot be started"},
-		"a long command":      {forged(answer{Argv: []string{"cat", strings.Repeat("x", 50_000)}, Dir: "."}), "what cannot be started"},
-		"needs Go again":      {forged(answer{NeedsGo: true}), " Go"},
-		"a file outside":      {forged(cat, file("../left")), `its build leaves a file "../left"`},
-		"an absolute file":    {forged(cat, file("/left")), `its build leaves a file "/left"`},
-		"a file twice":        {forged(cat, file("a"), file("a")), `its build leaves a file "a": file exists`},
-		"a file below a file": {forged(cat, file("a"), file("a/b")), `its build leaves a file "a/b"`},
-		"a long name":         {forged(cat, file(strings.Repeat("x", 300))), "file name too long"},
-		"through a link":      {forged(cat, link("l", ".."), file("l/left")), `its build leaves a file "l/left"`},
-		"a link and a file":   {forged(cat, link("l", "m"), file("l")), `its build leaves a file "l": file exists`},
-		"a device":            {forged(cat, &tar.Header{Name: "d", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}), ""},
-		"a hard link":         {forged(cat, &tar.Header{Name: "h", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}), ""},
-		"a refusal of many":   {forged(answer{Refusal: &Refusal{Why: "\x1b[31m\n" + strings.Repeat("x", 5000)}}), "xxx"},
-		"no archive":          {"echo '{\"Answer\":{\"Argv\":[\"cat\"],\"Dir\":\".\"}}' > /proc/INSIDE/fd/1; yes > /proc/INSIDE/fd/1", "does not compile"},
+	for name, a := range map[string]answering{
+		"no command":          {answer{Language: "x"}, nil, "what cannot be started"},
+		"a folder outside":    {answer{Argv: []string{"cat"}, Dir: "../../x"}, nil, "what cannot be started"},
+		"an absolute folder":  {answer{Argv: []string{"cat"}, Dir: "/etc"}, nil, "what cannot be started"},
+		"a NUL":               {answer{Argv: []string{"cat\x00x"}, Dir: "."}, nil, "what cannot be started"},
+		"a NUL in the folder": {answer{Argv: []string{"cat"}, Dir: "a\x00"}, nil, "what cannot be started"},
+		"a long command":      {answer{Argv: []string{"cat", strings.Repeat("x", 50_000)}, Dir: "."}, nil, "what cannot be started"},
+		"a file outside":      {cat, []*tar.Header{file("../left")}, `its build leaves a file "../left"`},
+		"an absolute file":    {cat, []*tar.Header{file("/left")}, `its build leaves a file "/left"`},
+		"a file twice":        {cat, []*tar.Header{file("a"), file("a")}, `its build leaves a file "a": file exists`},
+		"a file below a file": {cat, []*tar.Header{file("a"), file("a/b")}, `its build leaves a file "a/b"`},
+		"a long name":         {cat, []*tar.Header{file(strings.Repeat("x", 300))}, "file name too long"},
+		"through a link":      {cat, []*tar.Header{link("l", ".."), file("l/left")}, `its build leaves a file "l/left"`},
+		"a link and a file":   {cat, []*tar.Header{link("l", "m"), file("l")}, `its build leaves a file "l": file exists`},
+		"a device":            {cat, []*tar.Header{{Name: "d", Typeflag: tar.TypeChar, Devmajor: 1, Devminor: 3}}, ""},
+		"a hard link":         {cat, []*tar.Header{{Name: "h", Typeflag: tar.TypeLink, Linkname: "/etc/passwd"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := folder(t, a.script)
 			into := filepath.Join(t.TempDir(), "deep", "b")
-			limits := limits
-			if name == "never ends" {
-				limits.Time = time.Second
-			}
-			bot, err := Submission(t.Context(), dir, into, contest.Uploads{}, limits)
+			require.NoError(t, os.MkdirAll(into, 0o755))
+			got, err := (&reading{into: into}).answer(strings.NewReader(a.text(t)))
 			if a.want == "" {
 				require.NoError(t, err)
-				require.Equal(t, []string{"cat"}, bot.Program.Argv)
+				require.Equal(t, cat, got)
 			} else {
 				require.ErrorAs(t, err, new(*Refusal))
 				require.ErrorContains(t, err, a.want)
 				require.NotRegexp(t, `[[:cntrl:]]`, err.Error())
 				require.Less(t, len(err.Error()), 2*mostReason)
 			}
-			require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(into)), func(path string, d fs.DirEntry, err error) error {
-				require.NoError(t, err)
-				info, err := d.Info()
-				require.NoError(t, err)
-				require.NotEqual(t, "left", d.Name(), path)
-				require.Zero(t, info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeDevice|fs.ModeNamedPipe|0o022), path)
-				return nil
-			}))
+			nothingLeft(t, into)
 		})
 	}
 }
 
+// nothingLeft requires that there is no file "left" beside a folder or in it, and nothing there with unusual rights.
+func nothingLeft(t *testing.T, into string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(into)), func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		require.NotEqual(t, "left", d.Name(), path)
+		require.Zero(t, info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeDevice|fs.ModeNamedPipe|0o022), path)
+		return nil
+	}))
+}
+
+// TestBuildsAttackTheirProcess: a build that ends, floods or forges the answers of the process that started it is refused.
+// What else it can forge is in TestForgedAnswers.
+func TestBuildsAttackTheirProcess(t *testing.T) {
+	compiletest.Everywhere(t, func(t *testing.T) {
+		forged := func(a answering) string {
+			text := base64.StdEncoding.EncodeToString([]byte(a.text(t)))
+			return "echo " + text + " | base64 -d > /proc/INSIDE/fd/1; kill -STOP INSIDE; exec sleep 1000"
+		}
+		cat := answer{Argv: []string{"cat"}, Dir: "."}
+		for name, a := range map[string]struct{ script, want string }{
+			"ends it":            {"kill -9 INSIDE; sleep 1000", "its process has ended"},
+			"floods it":          {"cat /dev/zero > /proc/INSIDE/fd/1", "does not compile"},
+			"floods with spaces": {"yes '   ' > /proc/INSIDE/fd/1", "does not compile"},
+			"never ends":         {"while :; do :; done", "it takes more than"},
+			"needs Go again":     {forged(answering{answer: answer{NeedsGo: true}}), " Go"},
+			"a file outside":     {forged(answering{cat, []*tar.Header{{Name: "../left", Mode: 0o6777}}, ""}), `its build leaves a file "../left"`},
+			"a refusal of many":  {forged(answering{answer: answer{Refusal: &Refusal{Why: "\x1b[31m\n" + strings.Repeat("x", 5000)}}}), "xxx"},
+			"no archive":         {"echo '{\"Answer\":{\"Argv\":[\"cat\"],\"Dir\":\".\"}}' > /proc/INSIDE/fd/1; yes > /proc/INSIDE/fd/1", "does not compile"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				limits := Default
+				limits.Time = 30 * time.Second
+				if name == "never ends" {
+					limits.Time = time.Second
+				}
+				into := filepath.Join(t.TempDir(), "deep", "b")
+				_, err := Submission(t.Context(), folder(t, a.script, "cat"), into, contest.Uploads{}, limits)
+				requireRefusal(t, err, a.want)
+				require.NotRegexp(t, `[[:cntrl:]]`, err.Error())
+				require.Less(t, len(err.Error()), 2*mostReason)
+				nothingLeft(t, into)
+			})
+		}
+	})
+}
+
 // TestKeepIsBounded: files of holes, which take no bytes in an archive, count as what they would take.
 func TestKeepIsBounded(t *testing.T) {
-	const size = 1 << 40
-	sparse := sparseTar(t, size)
-	err := keep(strings.NewReader(sparse), t.TempDir())
+	holes := write(t, "holes", "")
+	require.NoError(t, os.Truncate(holes, 1<<30))
+	sparse, err := exec.Command("tar", "-C", filepath.Dir(holes), "--sparse", "-cf", "-", "holes").Output()
+	require.NoError(t, err)
+	require.Less(t, len(sparse), 1<<20)
+	err = keep(bytes.NewReader(sparse), t.TempDir())
 	require.EqualError(t, err, "its build leaves more than 256 MiB")
-	err = keep(io.MultiReader(strings.NewReader(tarHead(t, "a", size)), zeros{}), t.TempDir())
+
+	var head bytes.Buffer
+	require.NoError(t, tar.NewWriter(&head).WriteHeader(&tar.Header{Name: "a", Size: 1 << 40, Mode: 0o644}))
+	err = keep(io.MultiReader(&head, zeros{}), t.TempDir())
 	require.Error(t, err)
 	require.False(t, errors.As(err, new(*fs.PathError)))
 }
@@ -267,32 +289,16 @@ type zeros struct{}
 
 func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
-// tarHead returns the head of a file of some size in an archive, without the file.
-func tarHead(t *testing.T, name string, size int64) string {
-	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, tar.NewWriter(&b).WriteHeader(&tar.Header{Name: name, Size: size, Mode: 0o644}))
-	return b.String()
-}
-
-// sparseTar returns an archive with a file that is one hole.
-func sparseTar(t *testing.T, size int64) string {
-	t.Helper()
-	head := []byte(tarHead(t, "holes", 0))
-	require.Len(t, head, 512)
-	octal := func(at, n int, value int64) { copy(head[at:at+n], fmt.Sprintf("%0*o\x00", n-1, value)) }
-	head[156] = 'S'                                        // a sparse file of GNU
-	copy(head[257:265], "ustar  \x00")                     // its magic
-	clear(head[345:500])                                   // the prefix of the others
-	octal(386, 12, size)                                   // where a part begins
-	octal(398, 12, 0)                                      // how long it is
-	binary.BigEndian.PutUint64(head[483+4:], uint64(size)) // the whole size,
-	head[483] = 0x80                                       // in binary
-	copy(head[148:156], "        ")
-	sum := int64(0)
-	for _, c := range head {
-		sum += int64(c)
-	}
-	copy(head[148:156], fmt.Sprintf("%06o\x00 ", sum))
-	return string(head) + strings.Repeat("\x00", 1024)
+// TestMemory: a program that takes more than it may is ended, and told so.
+func TestMemory(t *testing.T) {
+	path := write(t, "big.py", "import time\nb = bytearray(300 << 20)\nb[::4096] = b'x' * len(b[::4096])\ntime.sleep(60)\n")
+	bot, err := submit(t, path)
+	require.NoError(t, err)
+	bot.Program.Memory = 100 << 20
+	p, err := bot.Program.Start(nil)
+	require.NoError(t, err)
+	_, _, _, err = p.Ask(t.Context(), []string{"x"}, time.Minute)
+	require.ErrorIs(t, err, contest.ErrGone)
+	require.Regexp(t, `^the program was ended: it uses \d+ MiB of memory, want at most 100$`, p.Odd(err)[0])
+	require.NoError(t, p.Close())
 }

@@ -4,14 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
-
-	"blockyard/agents/contest"
 )
 
 // Programs in the languages whose tools few machines have; each answers "hello".
@@ -130,30 +127,12 @@ func TestProjects(t *testing.T) {
 func TestZipOfOtherKinds(t *testing.T) {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for name, text := range map[string]string{"köder/": "", "köder/bot.toml": "\ufeffrun = \"./go\"\n", "köder/go": "#!/bin/sh\nread x\necho hello\n"} {
-		h := &zip.FileHeader{Name: name, Method: zip.Deflate}
-		h.SetMode(0o644)
-		w, err := z.CreateHeader(h)
-		require.NoError(t, err)
-		if text != "" {
-			_, err = w.Write([]byte(text))
-			require.NoError(t, err)
-		}
-	}
+	require.NoError(t, z.AddFS(fstest.MapFS{
+		"köder/bot.toml": {Data: []byte("\ufeffrun = \"./go\"\n"), Mode: 0o644},
+		"köder/go":       {Data: []byte("#!/bin/sh\nread x\necho hello\n"), Mode: 0o644},
+	}))
 	require.NoError(t, z.Close())
-	bot, err := Submission(t.Context(), write(t, "bot.zip", b.String()), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
+	bot, err := submit(t, write(t, "bot.zip", b.String()))
 	require.NoError(t, err)
 	requireHello(t, bot)
-}
-
-// TestEveryRefusalNamesThePage on which authors read what to do.
-func TestEveryRefusalNamesThePage(t *testing.T) {
-	for _, path := range []string{write(t, "a.zip", "no"), write(t, "a.lzh", "no"), write(t, "bad.py", "1 +\n"), zipped(t, "README", "x")} {
-		_, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
-		require.ErrorContains(t, err, "; see agents/SUBMISSIONS.md")
-	}
-	if _, err := exec.LookPath("java"); err != nil {
-		_, err := Submission(t.Context(), zipped(t, "Bot.java", "class Bot {}"), filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
-		require.ErrorContains(t, err, "which this machine does not have")
-	}
 }

@@ -33,9 +33,8 @@ func built(t testing.TB, source string, flags ...string) string {
 func misbehaving(t testing.TB) string { return built(t, "testdata/misbehave.c") }
 
 // started starts a solver's process, with a limit and a patience that no answer reaches by chance.
-func started(t *testing.T, file, options string, output io.Writer) *Process {
-	c := Config{File: file, Limit: time.Minute, Patience: 2 * time.Minute, Output: output}
-	p, err := Start(t.Context(), c)
+func started(t testing.TB, file, options string, output io.Writer) *Process {
+	p, err := Start(t.Context(), Config{File: file, Limit: time.Minute, Patience: 2 * time.Minute, Output: output})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	require.NoError(t, p.Open(t.Context(), options))
@@ -80,18 +79,8 @@ func dropping(seed uint64) *wintetris.Engine {
 	return e
 }
 
-func TestMisbehaviour(t *testing.T) {
-	t.Run("faults", testFaults)
-	t.Run("negative", testNegative)
-	t.Run("noise", testNoise)
-	t.Run("late", testLate)
-	t.Run("owed", testOwed)
-	t.Run("open", testOpen)
-	t.Run("interrupt", testInterrupt)
-}
-
-// testFaults plays with solvers that end their process in the game.
-func testFaults(t *testing.T) {
+// TestFaults plays with solvers that end their process in the game.
+func TestFaults(t *testing.T) {
 	for how, want := range map[string]string{
 		"crash":    "SIGSEGV: segmentation violation",
 		"abort":    "SIGABRT: abort",
@@ -118,8 +107,8 @@ func testFaults(t *testing.T) {
 	}
 }
 
-// testNegative: negative answers count as no bits, bits beyond the five as nothing.
-func testNegative(t *testing.T) {
+// TestNegative: negative answers count as no bits, bits beyond the five as nothing.
+func TestNegative(t *testing.T) {
 	for how, want := range map[string]string{
 		"negative": "wt_update answered -2 (bad argument): as  [1mhe likes: negative",
 		"strange":  "wt_update answered -12345 (unknown failure): as  [1mhe likes: strange",
@@ -135,8 +124,8 @@ func testNegative(t *testing.T) {
 	}
 }
 
-// testNoise: what a solver prints does not mix with its answers.
-func testNoise(t *testing.T) {
+// TestNoise: what a solver prints does not mix with its answers.
+func TestNoise(t *testing.T) {
 	var out bytes.Buffer
 	p := started(t, misbehaving(t), "noise", &out)
 	for seed := uint64(1); seed <= 3; seed++ {
@@ -149,8 +138,8 @@ func testNoise(t *testing.T) {
 	require.Equal(t, game{Engine: *dropping(4)}, g, "what it writes to its copy changes nothing")
 }
 
-// testLate: an answer after the limit is none; the game goes on.
-func testLate(t *testing.T) {
+// TestLate: an answer after the limit is none; the game goes on.
+func TestLate(t *testing.T) {
 	p := started(t, misbehaving(t), "slow", nil)
 	p.config.Limit = 25 * time.Millisecond
 	g := p.play(t.Context(), 2, nothing)
@@ -162,46 +151,36 @@ func testLate(t *testing.T) {
 	require.Equal(t, game{Engine: *dropping(2)}, p.play(t.Context(), 2, nothing))
 }
 
-// testOwed: of a piece whose first tick fell into a late call, the next call is the first.
-func testOwed(t *testing.T) {
-	c := Config{File: misbehaving(t), Limit: time.Minute}
-	p, err := Start(context.Background(), c)
-	require.NoError(t, err)
-	defer p.Close()
-	ctx := context.Background()
+// TestOwed: of a piece whose first tick fell into a late call, the next call is the first.
+func TestOwed(t *testing.T) {
 	leave := filepath.Join(t.TempDir(), "leave")
-	require.NoError(t, p.Open(ctx, "waits for "+leave))
+	p := started(t, misbehaving(t), "waits for "+leave, nil)
 	var e wintetris.Engine
 	e.Start(1)
-	ask := func(fresh bool) (wintetris.Bits, error) {
-		return p.Update(ctx, &e.Field, e.Piece, e.Upcoming(), fresh)
+	ask := func(fresh bool, bits wintetris.Bits, late error) {
+		t.Helper()
+		got, err := p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), fresh)
+		require.ErrorIs(t, err, late)
+		require.Equal(t, bits, got)
 	}
 	for range 3 {
-		bits, err := ask(true)
-		require.NoError(t, err)
-		require.Equal(t, wintetris.Drop, bits)
+		ask(true, wintetris.Drop, nil)
 	}
 	p.config.Limit = 5 * time.Millisecond
-	_, err = ask(true)
-	require.ErrorIs(t, err, contest.ErrLate)
-	_, err = ask(true)
-	require.ErrorIs(t, err, contest.ErrLate)
+	ask(true, 0, contest.ErrLate)
+	ask(true, 0, contest.ErrLate)
 	require.True(t, p.owed)
 	p.config.Limit = time.Minute
 	require.NoError(t, os.WriteFile(leave, nil, 0o600))
-	_, err = ask(false)
-	require.NoError(t, err)
-	require.True(t, p.last.Fresh)
-	_, err = ask(false)
-	require.NoError(t, err)
-	require.False(t, p.last.Fresh)
-	require.NoError(t, p.Open(ctx, "fresh"), "the next game")
-	bits, err := ask(true)
-	require.NoError(t, err)
-	require.Equal(t, wintetris.Drop, bits)
+	for _, fresh := range []bool{true, false} {
+		ask(false, wintetris.Drop, nil)
+		require.Equal(t, fresh, p.last.Fresh)
+	}
+	require.NoError(t, p.Open(t.Context(), "fresh"), "the next game")
+	ask(true, wintetris.Drop, nil)
 }
 
-func testOpen(t *testing.T) {
+func TestOpen(t *testing.T) {
 	p := started(t, misbehaving(t), "", nil)
 	require.EqualError(t, p.Open(t.Context(), "open-null"), "wt_open: as  [1mhe likes: open-null")
 	require.NoError(t, p.Open(t.Context(), ""), "it can be used again")
@@ -209,8 +188,8 @@ func testOpen(t *testing.T) {
 	require.ErrorContains(t, p.Open(t.Context(), "open-crash"), "crashed (SIGABRT: abort) in wt_open")
 }
 
-// testInterrupt: a game in a call that never ends is stopped by its context at once.
-func testInterrupt(t *testing.T) {
+// TestInterrupt: a game in a call that never ends is stopped by its context at once.
+func TestInterrupt(t *testing.T) {
 	p := started(t, misbehaving(t), "hang", nil)
 	p.config.Limit, p.config.Patience = 0, 0
 	ctx, cancel := context.WithCancel(t.Context())
@@ -243,28 +222,60 @@ func TestLibrariesThatDoNotLoad(t *testing.T) {
 		if file == hung {
 			c.Patience = 200 * time.Millisecond
 		}
-		_, err := Start(context.Background(), c)
+		_, err := Start(t.Context(), c)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := Start(context.Background(), Config{File: old, Program: []string{"/bin/false"}})
+	_, err := Start(t.Context(), Config{File: old, Program: []string{"/bin/false"}})
 	require.ErrorContains(t, err, "exit status 1 in loading")
-	_, err = Start(context.Background(), Config{File: old, Program: []string{filepath.Join(dir, "nothing")}})
+	_, err = Start(t.Context(), Config{File: old, Program: []string{filepath.Join(dir, "nothing")}})
 	require.ErrorContains(t, err, "start the library's process")
 }
 
 // TestOrphans: a process whose parent is gone ends, in a call that never does, too.
 func TestOrphans(t *testing.T) {
-	p, err := Start(context.Background(), Config{File: misbehaving(t), Limit: 50 * time.Millisecond})
-	require.NoError(t, err)
-	require.NoError(t, p.Open(context.Background(), "hang"))
+	p := started(t, misbehaving(t), "hang", nil)
+	p.config.Limit = 50 * time.Millisecond
 	var e wintetris.Engine
 	e.Start(1)
+	err := error(nil)
 	for err == nil {
-		_, err = p.Update(context.Background(), &e.Field, e.Piece, e.Upcoming(), true)
+		_, err = p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), true)
 	}
 	require.ErrorIs(t, err, contest.ErrLate)
 	p.child.In.Close()
 	require.True(t, p.child.Exit(time.Minute), "the process outlives its parent")
 	require.NoError(t, p.child.Kill())
 	p.dead = contest.ErrLate
+}
+
+// A bench is a game with the example in C, which has little to compute after a piece's first tick.
+func bench(b *testing.B) (solver string, e wintetris.Engine) {
+	e.Start(1)
+	b.ReportAllocs()
+	return built(b, "../../submit/wintetris/examples/solver.c"), e
+}
+
+// BenchmarkProcess is a tick asked of a library in its own process.
+func BenchmarkProcess(b *testing.B) {
+	solver, e := bench(b)
+	p := started(b, solver, "", nil)
+	for b.Loop() {
+		if _, err := p.Update(b.Context(), &e.Field, e.Piece, e.Upcoming(), false); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLibrary is the same call without a process between.
+func BenchmarkLibrary(b *testing.B) {
+	solver, e := bench(b)
+	l, err := load(solver)
+	require.NoError(b, err)
+	require.Zero(b, l.answer(&request{Function: "wt_open"}))
+	for b.Loop() {
+		a := l.answer(&request{Function: "wt_update", Field: e.Field, Now: e.Piece, Next: e.Upcoming()})
+		if a.Code < 0 {
+			b.Fatal(a.Text)
+		}
+	}
 }

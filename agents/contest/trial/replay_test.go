@@ -11,10 +11,11 @@ import (
 	"blockyard/agents/contest"
 )
 
-// asks is a script of one game in which the bot has to answer one line in time.
-func asks(limit time.Duration) Script {
+// asks is a script of one game in which the bot has to answer one line in time. It tells of its trial.
+func asks(limit time.Duration, trial **Trial) Script {
 	return func() ([]Game, error) {
 		return []Game{func(ctx context.Context, t *Trial) error {
+			*trial = t
 			bot, err := t.Start()
 			if err != nil {
 				return err
@@ -29,12 +30,7 @@ func asks(limit time.Duration) Script {
 // A bot that is late while it computes is slow itself, if it had a processor.
 func TestALateBotThatComputesIsSlow(t *testing.T) {
 	var trial *Trial
-	late := asks(500 * time.Millisecond)
-	watched := func() ([]Game, error) {
-		games, err := late()
-		return []Game{func(ctx context.Context, t *Trial) error { trial = t; return games[0](ctx, t) }}, err
-	}
-	_, err := Script(watched).Play(t.Context(), contest.Command("while :; do :; done"), nil)
+	_, err := asks(500*time.Millisecond, &trial).Play(t.Context(), contest.Command("while :; do :; done"), nil)
 	require.ErrorIs(t, err, contest.ErrLate)
 	require.ErrorContains(t, err, "want at most 500ms")
 	require.Positive(t, trial.cpu, "the time of a program that was killed is known")
@@ -43,7 +39,7 @@ func TestALateBotThatComputesIsSlow(t *testing.T) {
 
 // A bot that is late and had no processor is slow because of the machine, if that is busy.
 func TestALateBotThatWaitsBlamesTheLoad(t *testing.T) {
-	_, err := asks(300*time.Millisecond).Play(t.Context(), contest.Command("read x; sleep 60;"), nil)
+	_, err := asks(300*time.Millisecond, new(*Trial)).Play(t.Context(), contest.Command("read x; sleep 60;"), nil)
 	require.ErrorIs(t, err, contest.ErrLate)
 	require.ErrorContains(t, err, "had a processor for ")
 
@@ -59,7 +55,7 @@ func TestALateBotThatWaitsBlamesTheLoad(t *testing.T) {
 
 // A bot in time says nothing of load.
 func TestAQuickBotPasses(t *testing.T) {
-	r, err := asks(time.Minute).Play(t.Context(), contest.Command("read x; echo y;"), nil)
+	r, err := asks(time.Minute, new(*Trial)).Play(t.Context(), contest.Command("read x; echo y;"), nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, r.Logs)
 }

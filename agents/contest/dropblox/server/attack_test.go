@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"crypto/pbkdf2"
 	"crypto/sha256"
@@ -250,4 +252,50 @@ func TestHistoryIsBounded(t *testing.T) {
 	require.Greater(t, files, 200)
 	other := h.ask(red, protocol.CreatePractice, "").Game.ID
 	require.NotEmpty(t, h.file(other, "state0"))
+}
+
+// FuzzHTTP sends any bytes to the port of a contest: the server answers or ends the connection, and then serves another
+// client. GAME stands for the id of a game, and LENGTH for the number of bytes after the head.
+func FuzzHTTP(f *testing.F) {
+	s, address := attacked(f, Config{Rounds: 1_000_000, Notice: time.Millisecond, Practice: 1e9})
+	_, created := post(f, address, protocol.CreatePractice, blueLogin+"}")
+	require.Equal(f, protocol.OK, created.Ret)
+	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Length: LENGTH\r\n\r\n"
+	for path, body := range map[string]string{
+		protocol.CreatePractice: "}", protocol.GetCompete: "}", "/x": "}",
+		protocol.SubmitMove:        `, "game_id": "GAME", "move_list": ["left", "drop"], "moves_made": 0}`,
+		protocol.SubmitMove + "?x": `, "game_id": 3, "move_list": null, "moves_made": 1e3}`,
+	} {
+		f.Add([]byte("POST " + path + head + blueLogin + body))
+	}
+	f.Add([]byte("GET / HTTP/1.0\r\n\r\nGET / HTTP/1.1\r\n\r\n"))
+	f.Add([]byte("POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"a\":\r\n0\r\n\r\n"))
+	f.Add([]byte("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"))
+	f.Fuzz(func(t *testing.T, request []byte) {
+		head, body, _ := strings.Cut(string(request), "\r\n\r\n")
+		text := strings.ReplaceAll(head, "LENGTH", strconv.Itoa(len(body))) + "\r\n\r\n" +
+			strings.ReplaceAll(body, "GAME", string(created.Game.ID))
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer conn.Close()
+		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
+		_, _ = io.WriteString(conn, text) // the server may have ended the connection
+		_ = conn.(*net.TCPConn).CloseWrite()
+		answer, err := io.ReadAll(conn)
+		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "neither an answer nor an end")
+		require.NotContains(t, string(answer), "goroutine ")
+		if r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil); err == nil {
+			require.Contains(t, []int{200, 400, 401, 404, 405, 408, 413, 417, 429, 431, 501, 505}, r.StatusCode)
+			if reply, err := protocol.ReadReply(r.Body); err == nil {
+				require.Equal(t, r.StatusCode == http.StatusOK && reply.Code == 0, reply.Ret != protocol.Fail)
+			} else {
+				require.NotEqual(t, http.StatusOK, r.StatusCode)
+			}
+		}
+		_, other := post(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
+		require.Equal(t, protocol.OK, other.Ret)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		require.LessOrEqual(t, len(s.games), 2*kept+4)
+	})
 }

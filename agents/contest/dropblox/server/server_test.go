@@ -294,29 +294,3 @@ func TestHistoryThatCannotBeWritten(t *testing.T) {
 		Teams: 2, Running: 1, Practice: 1, Turns: 1, Requests: map[int]int{http.StatusOK: 2}, HistoryErrors: 1,
 	}, h.Counts())
 }
-
-func FuzzRequests(f *testing.F) {
-	good := `{"team_name": "blue", "password": "b"`
-	f.Add(uint8(0), good+`}`)
-	f.Add(uint8(1), good+`}`)
-	f.Add(uint8(2), good+`, "game_id": "GAME", "move_list": ["left", "drop"], "moves_made": 0}`)
-	f.Add(uint8(2), `{"team_name": "blue", "password": "b", "game_id": 3, "move_list": null, "moves_made": 1e3}`)
-	s := newServer(Config{Teams: guard(), Clock: time.Minute, Rounds: 1000, Notice: time.Millisecond, Practice: 1e9})
-	f.Fuzz(func(t *testing.T, which uint8, body string) {
-		path := []string{protocol.CreatePractice, protocol.GetCompete, protocol.SubmitMove, "/" + "x"}[which%4]
-		s.mu.Lock()
-		for id := range s.games {
-			body = strings.ReplaceAll(body, "GAME", id)
-			break
-		}
-		s.mu.Unlock()
-		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
-		require.Contains(t, []int{200, 400, 401, 404, 413, 429}, w.Code)
-		reply, err := protocol.ReadReply(w.Body)
-		require.NoError(t, err)
-		require.Equal(t, w.Code == 200 && reply.Code == 0, reply.Ret != protocol.Fail)
-		s.Tick()
-		require.LessOrEqual(t, len(s.games), 2*kept+4)
-	})
-}

@@ -1,19 +1,23 @@
 package teams
 
 import (
+	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/datasets/program/web"
 )
 
 func TestTeamsAreReadBack(t *testing.T) {
 	a, err := New("Blue Whales", "s3cret")
-	require.NoError(t, err)
-	b, err := New("Grün", "s3cret")
-	require.NoError(t, err)
+	b, err2 := New("Grün", "s3cret")
+	require.NoError(t, errors.Join(err, err2))
 	require.NotEqual(t, a.Hash, b.Hash, "salted")
 	list, err := Read("teams", strings.NewReader("# teams\n\n"+a.String()+"\r\n"+b.String()))
 	require.NoError(t, err)
@@ -32,15 +36,11 @@ func TestGuard(t *testing.T) {
 	g := NewGuard([]Team{quick("a", "one", 2), quick("b", "two", 3)})
 	require.Equal(t, 2, g.Len())
 	for range 2 { // by the slow hash, then by the fast one
-		for _, right := range [][2]string{{"a", "one"}, {"b", "two"}} {
-			ok, err := g.Check(t.Context(), "here", right[0], right[1])
+		for login, right := range map[[2]string]bool{{"a", "one"}: true, {"b", "two"}: true,
+			{"a", "two"}: false, {"a", ""}: false, {"c", "one"}: false, {"", ""}: false, {"a", "one "}: false} {
+			ok, err := g.Check(t.Context(), "here", login[0], login[1])
 			require.NoError(t, err)
-			require.True(t, ok)
-		}
-		for _, wrong := range [][2]string{{"a", "two"}, {"a", ""}, {"c", "one"}, {"", ""}, {"a", "one "}} {
-			ok, err := g.Check(t.Context(), "here", wrong[0], wrong[1])
-			require.NoError(t, err)
-			require.False(t, ok)
+			require.Equal(t, right, ok, login)
 		}
 	}
 }
@@ -92,4 +92,39 @@ func FuzzRead(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, list, again)
 	})
+}
+
+// hang bounds what a test waits for: it only ends one that hangs.
+const hang = 2 * time.Minute
+
+// However many guesses wait, for one team or for others, one of another address does, too, and one of their address is
+// refused. A team whose password was right before is let in at once. See web.Turns for who is next.
+func TestGuessesAreBounded(t *testing.T) {
+	g := NewGuard([]Team{quick("a", "one", 2), quick("b", "two", 2)})
+	right := func(from, team, password string) {
+		t.Helper()
+		ok, err := g.Check(t.Context(), from, team, password)
+		require.NoError(t, err)
+		require.True(t, ok)
+	}
+	right("x", "a", "one")
+	require.NoError(t, g.slow.Enter(t.Context(), "test", ""))
+	var group sync.WaitGroup
+	var refused atomic.Int64
+	for range web.MaxWaiting + 50 {
+		group.Go(func() {
+			if _, err := g.Check(t.Context(), "x", "b", "guess"); err != nil {
+				require.ErrorIs(t, err, web.ErrBusy)
+				refused.Add(1)
+			}
+		})
+	}
+	require.Eventually(t, func() bool { return refused.Load() == 50 }, hang, time.Millisecond)
+	group.Go(func() { right("y", "b", "two") })
+	require.Eventually(t, func() bool { return refused.Load() == 51 }, hang, time.Millisecond)
+	require.Equal(t, web.MaxWaiting, g.slow.Waiting())
+	right("x", "a", "one")
+	g.slow.Leave()
+	group.Wait()
+	require.EqualValues(t, 51, refused.Load())
 }
