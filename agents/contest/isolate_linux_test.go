@@ -1,7 +1,6 @@
 package contest
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/contest/compile/compiletest"
 )
 
 // escapes are what a bot may do so that something of it remains: a child in a session of its own, a daemon that was forked
@@ -65,18 +66,8 @@ func TestNothingOutlivesItsHost(t *testing.T) {
 	}
 	for _, mode := range []string{"namespace", "marks"} {
 		nap := fmt.Sprintf("602.%d", time.Now().UnixNano())
-		host := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesItsHost$")
-		host.Env = append(os.Environ(), "CONTEST_TEST_HOST="+mode, "CONTEST_TEST_NAP="+nap)
-		out, err := host.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, host.Start())
-		line, err := bufio.NewReader(out).ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "ready\n", line)
-		require.Eventually(t, func() bool { return len(running(nap)) == 2 && len(running("1"+nap)) == 1 },
-			hang, 5*time.Millisecond)
-		require.NoError(t, host.Process.Kill())
-		require.Error(t, host.Wait())
+		begun := func() bool { return len(running(nap)) == 2 && len(running("1"+nap)) == 1 }
+		compiletest.KillHost(t, begun, "CONTEST_TEST_HOST="+mode, "CONTEST_TEST_NAP="+nap)
 		if mode == "namespace" && namespace() != 0 {
 			require.Eventually(t, func() bool { return len(running(nap))+len(running("1"+nap)) == 0 }, hang, 10*time.Millisecond)
 			continue

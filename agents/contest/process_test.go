@@ -199,47 +199,40 @@ func TestFind(t *testing.T) {
 		"sh none.py":              "program none.py: there is no such file for sh to run",
 		"env sh -e dir/none.JS":   "program dir/none.JS: there is no such file for env to run",
 		"/bin/sh none.jar x > y":  "program none.jar: there is no such file for /bin/sh to run",
-		"no-such-bot":             "program no-such-bot: executable file not found",
-		"/no/such/bot x":          "program /no/such/bot: no such file",
+		"no-such-bot":             "program no-such-bot: executable file not found in $PATH",
+		"/no/such/bot x":          "program /no/such/bot: no such file or directory",
 		"no-such-bot --level=3":   "program no-such-bot: neither a file nor a command of the shell",
-		"./no-such-bot 'a' | cat": "program ./no-such-bot: neither",
+		"./no-such-bot 'a' | cat": "program ./no-such-bot: neither a file nor a command of the shell",
 	} {
-		err := Find(Command(line))
-		if want == "" {
-			require.NoError(t, err, line)
-		} else {
-			require.ErrorContains(t, err, want, line)
+		said := ""
+		if err := Find(Command(line)); err != nil {
+			said = err.Error()
 		}
+		require.Equal(t, want, said, line)
 	}
 }
 
 // A program that is started for every turn is a file, blanks in its name included, or a command, and no shell runs it.
 func TestFile(t *testing.T) {
-	dir := t.TempDir()
-	t.Chdir(dir)
-	require.NoError(t, os.WriteFile("my bot", []byte("#!/bin/sh\n"), 0o755))
-	require.NoError(t, os.WriteFile("dropblox_ai", []byte("#!/bin/sh\n"), 0o755))
-	require.NoError(t, os.WriteFile("plain", nil, 0o644))
-	require.NoError(t, os.WriteFile("bot.sh", nil, 0o644))
-	for line, want := range map[string][]string{
-		"dropblox_ai":   {"dropblox_ai"},
-		"./dropblox_ai": {"dropblox_ai"},
-		"my bot":        {"my bot"},
-		"./my bot":      {"my bot"},
-		"sh bot.sh -x":  {"sh", "bot.sh", "-x"},
-	} {
-		argv, err := File(line)
-		require.NoError(t, err, line)
-		require.True(t, filepath.IsAbs(argv[0]))
-		require.Equal(t, want, append([]string{filepath.Base(argv[0])}, argv[1:]...))
+	t.Chdir(t.TempDir())
+	for name, mode := range map[string]os.FileMode{"my bot": 0o755, "dropblox_ai": 0o755, "plain": 0o644, "bot.sh": 0o644} {
+		require.NoError(t, os.WriteFile(name, nil, mode))
 	}
 	for line, want := range map[string]string{
-		"": "no program named", "plain": "program plain: permission denied",
-		"./none": "program ./none: ", "no-such-bot": "program no-such-bot: executable file not found",
-		"sh none.sh": "program none.sh: there is no such file for sh to run",
+		"dropblox_ai": "dropblox_ai", "./dropblox_ai": "dropblox_ai", "my bot": "my bot", "./my bot": "my bot",
+		"sh bot.sh -x": "sh|bot.sh|-x", "": "no program named", "plain": "program plain: permission denied",
+		"./none":      "program ./none: no such file or directory",
+		"no-such-bot": "program no-such-bot: executable file not found in $PATH",
+		"sh none.sh":  "program none.sh: there is no such file for sh to run",
 	} {
-		_, err := File(line)
-		require.ErrorContains(t, err, want)
+		argv, err := File(line)
+		if err != nil {
+			require.EqualError(t, err, want)
+			continue
+		}
+		require.True(t, filepath.IsAbs(argv[0]))
+		argv[0] = filepath.Base(argv[0])
+		require.Equal(t, want, strings.Join(argv, "|"))
 	}
 }
 

@@ -1,7 +1,6 @@
 package cage
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -186,16 +185,8 @@ func TestNothingOutlivesItsHost(t *testing.T) {
 	}
 	for _, kind := range []string{"", compiletest.WithoutRooms} {
 		nap := fmt.Sprintf("604.%d", time.Now().UnixNano())
-		host := exec.Command(os.Args[0], "-test.run=^TestNothingOutlivesItsHost$")
-		host.Env = append(os.Environ(), variable+"="+nap, compiletest.Machine+"="+kind, "TMPDIR="+compiletest.Public(t))
-		out, err := host.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, host.Start())
-		line, err := bufio.NewReader(out).ReadString('\n')
-		require.NoError(t, err)
-		require.Equal(t, "ready\n", line)
-		require.NoError(t, host.Process.Kill())
-		require.Error(t, host.Wait())
+		begun := func() bool { return len(naps(nap)) > 0 }
+		compiletest.KillHost(t, begun, variable+"="+nap, compiletest.Machine+"="+kind, "TMPDIR="+compiletest.Public(t))
 		most := 0
 		if kind == compiletest.WithoutRooms || len(Missing()) > 0 {
 			most = 1

@@ -65,62 +65,49 @@ func compileAttacks(t *testing.T) {
 				t.Skipf("%s is not here", a.tool)
 			}
 			archive := zipped(t, a.files...)
-			require.Empty(t, leaks(t, archive, left, false))
+			require.False(t, leaks(t, archive, left, false))
 			if a.works {
-				require.NotEmpty(t, leaks(t, archive, left, true), "in the open")
+				require.True(t, leaks(t, archive, left, true), "in the open")
 				_ = os.Remove(left)
 			}
 		})
 	}
 }
 
-// leaks compiles a submission and returns how the secret has left, "" if it has not.
-func leaks(t *testing.T, archive, left string, open bool) (how string) {
+// leaks compiles a submission and reports whether the secret is said, in a file of the bot, or a file is left.
+func leaks(t *testing.T, archive, left string, open bool) bool {
 	t.Helper()
-	into := t.TempDir()
-	limits := Default
+	into, limits := t.TempDir(), Default
 	limits.Open = open
 	_, err := Submission(t.Context(), archive, into, contest.Uploads{}, limits)
 	said := fmt.Sprint(err)
 	if r, ok := err.(*Refusal); ok {
 		said += r.Output
 	}
-	if strings.Contains(said, secret) {
-		how += "it is said; "
-	}
-	if _, err := os.Stat(left); err == nil {
-		how += "a file is left; "
-	}
+	_, missing := os.Stat(left)
+	leaked := missing == nil || strings.Contains(said, secret)
 	require.NoError(t, filepath.WalkDir(into, func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
 		text, err := os.ReadFile(path)
-		if strings.Contains(string(text), secret+"\n") {
-			how += path + " holds it; "
-		}
+		leaked = leaked || strings.Contains(string(text), secret+"\n")
 		return err
 	}))
-	return how
+	return leaked
 }
 
 // TestBuildsLeadNowhere: what a build leaves in its folder leads its host to no file outside, which would get other rights
 // or other lines.
 func TestBuildsLeadNowhere(t *testing.T) {
-	file := write(t, "file", "a secret\r\n")
-	require.NoError(t, os.Chmod(file, 0o600))
+	file := write(t, "file", outsider)
 	into := t.TempDir()
 	path, err := filepath.Rel(into, file)
 	require.NoError(t, err)
 	for _, run := range []string{"./bot", path} { // the first is a link
 		_, err := Submission(t.Context(), folder(t, "ln -s "+file+" bot", run), into, contest.Uploads{}, Default)
 		require.ErrorAs(t, err, new(*Refusal))
-		info, err := os.Stat(file)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode())
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		require.Equal(t, "a secret\r\n", string(text))
+		untouched(t, file)
 	}
 }
 

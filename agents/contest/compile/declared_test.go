@@ -36,11 +36,11 @@ func FuzzBotTOML(f *testing.F) {
 		if says, _ := readBotFile(text); says.Build != "" {
 			return
 		}
-		outside := t.TempDir()
-		dir, secret := filepath.Join(outside, "theirs"), filepath.Join(outside, "file")
+		file := write(t, "file", outsider)
+		dir := filepath.Join(filepath.Dir(file), "theirs")
 		require.NoError(t, os.Mkdir(dir, 0o755))
-		for path, text := range map[string]string{secret: "a\r\n", dir + "/bot": "a\r\n", dir + "/bot.toml": text} {
-			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		for name, text := range map[string]string{"bot": outsider, "bot.toml": text} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		require.NoError(t, os.Symlink("../file", filepath.Join(dir, "link")))
 		root, err := os.OpenRoot(dir)
@@ -58,14 +58,23 @@ func FuzzBotTOML(f *testing.F) {
 			require.NotEmpty(t, c.argv)
 			require.NotEmpty(t, c.argv[0])
 		}
-		info, err := os.Stat(secret)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode())
-		kept, err := os.ReadFile(secret)
-		require.NoError(t, err)
-		require.Equal(t, "a\r\n", string(kept))
-		list, err := os.ReadDir(outside)
+		untouched(t, file)
+		list, err := os.ReadDir(filepath.Dir(file))
 		require.NoError(t, err)
 		require.Len(t, list, 2)
 	})
+}
+
+// outsider is the text of a file outside of a submission, which becomes another if it is taken for a script of a bot.
+const outsider = "#!/bin/sh\r\n"
+
+// untouched requires that the file has its text, and the rights that write gives it.
+func untouched(t *testing.T, file string) {
+	t.Helper()
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o644), info.Mode())
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, outsider, string(text))
 }

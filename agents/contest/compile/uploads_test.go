@@ -80,7 +80,7 @@ func uploads() map[string]upload {
 		"main in a comment":           {[]string{"bot.cpp", "const char *word();\n#include <cstdio>\nint main() { std::getchar(); std::puts(word()); }\n", "shape.cpp", "const char *word() { return \"hello\"; }\n/* test\nint main() {\n}\n*/\n// \\\"\nint f(){ return '\"'; }\n"}, "C++", false, ""},
 		"main under #ifdef":           {[]string{"bot.c", "#include <stdio.h>\nconst char *word(void);\nint main(void) { getchar(); puts(word()); return 0; }\n", "shape.c", "const char *word(void) { return \"hello\"; }\n#ifdef TEST\nint main(void) { return 1; }\n#endif\n#if 0\nint main(void) { return 1; }\n#else\n#endif\n"}, "C", false, ""},
 		"main under #ifndef":          {[]string{"bot.c", "#include <stdio.h>\nconst char *word(void);\n#ifndef TEST\nint main(void) { getchar(); puts(word()); return 0; }\n#endif\n", "shape.c", "const char *word(void) { return \"hello\"; }\n", "other.c", other}, "C", false, ""},
-		"make with another compiler":  {[]string{"Makefile", "CXX = g++-4.2\nduck: a.cpp\n\t$(CXX) -DWORD='\"hello\"' -o duck a.cpp\n", "a.cpp", strings.Replace(useWord, "#include \"bot.hpp\"\n", "", 1)}, "C++", false, ""},
+		"make with another compiler":  {[]string{"Makefile", "CXX = g++-4.2\nduck: a.cpp\n\t$(CXX) -DWORD='\"hello\"' -o duck a.cpp\n", "a.cpp", strings.Replace(useWord, "#include \"bot.hpp\"\n", "", 1)}, "C++", false, "c++"},
 		"library of a usual name":     {[]string{"ai.py", "from lib.bot import go\ngo()\n", "lib/__init__.py", "", "lib/bot.py", "import sys\ndef go():\n    print('hello') if sys.stdin.readline() else 0\n"}, "Python", false, ""},
 		"library, started for tests":  {[]string{"ai.py", "from lib.bot import go\ngo()\n", "lib/bot.py", "import sys\ndef go(x='hello'):\n    print(x) if sys.stdin.readline() else 0\nif __name__ == '__main__':\n    go('not this')\n"}, "Python", false, ""},
 		"library beside":              {[]string{"ai.py", "# main loop\nfrom bot import go\ngo()\n", "bot.py", "def go():\n    input()\n    print('hello')\n"}, "Python", false, ""},
@@ -126,7 +126,7 @@ func TestUploads(t *testing.T) {
 func tryUpload(t *testing.T, u upload, path string) {
 	t.Helper()
 	limits := Default
-	limits.Open = u.tool == "" && u.want != "Go" // whose builds share a folder where they are not contained
+	limits.Open = u.tool == "" && u.want != "Go" // builds of Go share a folder where they are not contained
 	bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), dropbloxUploads, limits)
 	_, missing := exec.LookPath(cmp.Or(u.tool, "cc"))
 	switch {

@@ -1,12 +1,14 @@
 package compiletest
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/stretchr/testify/require"
@@ -88,6 +90,24 @@ func Again(t *testing.T, kind string) {
 	t.Logf("%s", out)
 	require.NoError(t, err)
 	require.Contains(t, string(out), "--- PASS: "+name+" (")
+}
+
+// KillHost runs the test again in a process of its own, with further variables, waits until that has written a line and
+// begun has become true, and kills it.
+func KillHost(t *testing.T, begun func() bool, variables ...string) {
+	t.Helper()
+	name, _, _ := strings.Cut(t.Name(), "/")
+	host := exec.Command(os.Args[0], "-test.run=^"+name+"$")
+	host.Env = append(os.Environ(), variables...)
+	out, err := host.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, host.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "ready\n", line)
+	require.Eventually(t, begun, 2*time.Minute, 5*time.Millisecond)
+	require.NoError(t, host.Process.Kill())
+	require.Error(t, host.Wait())
 }
 
 // Public makes a folder for temporary files in which another user has folders, too.

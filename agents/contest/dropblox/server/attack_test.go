@@ -284,12 +284,11 @@ func FuzzHTTP(f *testing.F) {
 		answer, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "neither an answer nor an end")
 		require.NotContains(t, string(answer), "goroutine ")
-		if r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil); err == nil {
-			require.Contains(t, []int{200, 400, 401, 404, 405, 408, 413, 417, 429, 431, 501, 505}, r.StatusCode)
-			if reply, err := protocol.ReadReply(r.Body); err == nil {
+		r, err := http.ReadResponse(bufio.NewReader(bytes.NewReader(answer)), nil)
+		if err == nil && r.Header.Get("Content-Type") == "application/json" {
+			require.Contains(t, []int{200, 400, 401, 403, 404, 405, 413, 429}, r.StatusCode)
+			if reply, err := protocol.ReadReply(r.Body); err == nil { // there is none to HEAD
 				require.Equal(t, r.StatusCode == http.StatusOK && reply.Code == 0, reply.Ret != protocol.Fail)
-			} else {
-				require.NotEqual(t, http.StatusOK, r.StatusCode)
 			}
 		}
 		_, other := post(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
