@@ -89,7 +89,7 @@ race-servers:
 race-batches:
 	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
 race-training:
-	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|WorkersChangeNothing|ARolloutHears' ./train/selfplay/...
+	$(GO) test -race -short -vet=off -timeout 15m -run 'TasksPlayTheSame|StopInARollout|AResumedRun|ARolloutHears' ./train/selfplay/...
 
 # Tests that mostly wait, beside those of the learners and apart from the others.
 APART := $(addprefix rpc/python/tests/,traps test_commands.py test_notebook.py test_site.py)
