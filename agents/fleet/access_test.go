@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/env/envtest"
 )
 
 // The key of the workers does what a worker needs, results of any size included, and nothing else: it makes no stream,
@@ -38,7 +39,7 @@ func TestTheKeyOfWorkersIsBounded(t *testing.T) {
 		require.NoError(t, err, "the server refuses it, later")
 		require.ErrorContains(t, <-refused, `Subscription to "`+from)
 	}
-	all := must(getAll(t.Context(), s.kv))
+	all := envtest.Must(getAll(t.Context(), s.kv))
 	require.Len(t, all, 1)
 	require.Equal(t, Running, all[0].State)
 	finish(t, s)
@@ -50,7 +51,7 @@ func TestTheKeyOfWorkersSuffices(t *testing.T) {
 	site, s := begin(t, DefaultLimits, Options{})
 	nc := asWorker(t, site)
 	data := bytes.Repeat([]byte("1234567890"), LargeResult/5)
-	name := must(s.Objects.Put(t.Context(), data))
+	name := envtest.Must(s.Objects.Put(t.Context(), data))
 	done := make(chan struct{})
 	require.NoError(t, s.Submit(t.Context(), &Job{ID: "1", Spec: name, Done: func() { close(done) },
 		Take: func(r *Result) error {
@@ -87,7 +88,7 @@ func TestTheKeyOfWorkersSuffices(t *testing.T) {
 func asWorker(t *testing.T, site *broker.Site) *nats.Conn {
 	t.Helper()
 	_, file, _ := strings.Cut(site.Join, "--creds ")
-	nc := must((&broker.ClientFlags{Creds: file}).Connect(site.Address, "worker", quiet))
+	nc := envtest.Must((&broker.ClientFlags{Creds: file}).Connect(site.Address, "worker", quiet))
 	t.Cleanup(nc.Close)
 	return nc
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // A worker whose result no worker can have played is excluded and named, and leaves. Its jobs are done by others, and the
@@ -46,7 +48,7 @@ func TestExcludedResultsAreDropped(t *testing.T) {
 	site, s := begin(t, Limits{AckWait: time.Minute, Deliveries: 2}, Options{Folder: t.TempDir()})
 	got := make(done, 1)
 	require.NoError(t, s.Submit(t.Context(), got.jobs(3)...))
-	msg := must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
+	msg := envtest.Must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 	answer := func(id int, data string) error { // the broker stores one message per id
 		_, err := s.js.PublishMsg(t.Context(), &nats.Msg{Subject: queueSubject(&s.run, "results"), Data: []byte(data),
 			Header: (&resultMessage{Job: "3", Worker: "liar"}).header()}, jetstream.WithMsgID(fmt.Sprint(id)))

@@ -18,23 +18,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/env/envtest"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
 
 // logTo returns a log in a file, and its text.
 func logTo(t *testing.T) (*slog.Logger, func() string) {
-	f := must(os.Create(filepath.Join(t.TempDir(), "log")))
+	f := envtest.Must(os.Create(filepath.Join(t.TempDir(), "log")))
 	t.Cleanup(func() { require.NoError(t, f.Close()) })
-	return slog.New(slog.NewTextHandler(f, nil)), func() string { return string(must(os.ReadFile(f.Name()))) }
-}
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
+	return slog.New(slog.NewTextHandler(f, nil)), func() string { return string(envtest.Must(os.ReadFile(f.Name()))) }
 }
 
 // long is how long tests wait for an event that will come.
@@ -43,7 +36,7 @@ const long = 2 * time.Minute
 func newSite(t *testing.T) *broker.Site {
 	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
-	site := must(f.Open(filepath.Join(t.TempDir(), "site"), "test", quiet))
+	site := envtest.Must(f.Open(filepath.Join(t.TempDir(), "site"), "test", quiet))
 	t.Cleanup(func() { require.NoError(t, site.Close(true)) })
 	return site
 }
@@ -73,7 +66,7 @@ func serve(t *testing.T, site *broker.Site, run Run, o Options) *Server {
 	if o.Log == nil {
 		o.Log = quiet
 	}
-	s := must(Serve(t.Context(), site, run, o))
+	s := envtest.Must(Serve(t.Context(), site, run, o))
 	require.NoError(t, s.Open(t.Context()))
 	return s
 }
@@ -134,7 +127,7 @@ func TestJobs(t *testing.T) {
 	require.NoError(t, s.Submit(t.Context(), got.jobs(0, 1, 2, 3, 4, 5)...))
 	var taken []jetstream.Msg
 	for len(taken) < 4 { // a worker that takes jobs and is lost, or destroys them
-		msg := must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
+		msg := envtest.Must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 		taken = append(taken, msg)
 	}
 	require.NoError(t, taken[0].Term())
@@ -162,14 +155,14 @@ func TestJobs(t *testing.T) {
 // one is silent, and then the first one cannot go on.
 func TestOneServer(t *testing.T) {
 	site := newSite(t)
-	kv := must(openRuns(t.Context(), serve(t, site, squares("other", DefaultLimits), Options{}).js, true))
+	kv := envtest.Must(openRuns(t.Context(), serve(t, site, squares("other", DefaultLimits), Options{}).js, true))
 	now := time.Now()
 	still := clock{func() time.Time { return now }, time.After}
 	begin := func(token string, c clock) (*lease, error) {
 		l := &lease{kv: kv, clock: c, run: Run{ID: "run", State: Running, Holder: "process " + token, Token: token}}
 		return l, l.take(t.Context(), false)
 	}
-	first := must(begin("1", still))
+	first := envtest.Must(begin("1", still))
 	require.EqualValues(t, 1, first.run.Epoch)
 
 	// fast is a clock on which a second passes at each look, before which alive is called
@@ -186,7 +179,7 @@ func TestOneServer(t *testing.T) {
 	_, err := begin("2", fast(func() { require.NoError(t, first.write(t.Context(), nil)) }))
 	require.ErrorIs(t, err, ErrDriven)
 	require.ErrorContains(t, err, "process 1")
-	second := must(begin("2", fast(func() {})))
+	second := envtest.Must(begin("2", fast(func() {})))
 	require.EqualValues(t, 2, second.run.Epoch)
 
 	require.NoError(t, first.held(t.Context()), "its lease is fresh by its own clock")
@@ -267,7 +260,7 @@ func TestJobThatFails(t *testing.T) {
 	require.Equal(t, []string{"3"}, got.wait(1))
 	require.ErrorContains(t, s.Check(t.Context()),
 		"job 4 was given to workers 3 times and has no result: worker fragile says: panic: out of order")
-	text := must(os.ReadFile(filepath.Join(folder, "failed-job-4.json")))
+	text := envtest.Must(os.ReadFile(filepath.Join(folder, "failed-job-4.json")))
 	var kept struct {
 		Job     int
 		Reports []Trouble
@@ -283,7 +276,7 @@ func TestJobThatCrashes(t *testing.T) {
 	site, s := begin(t, Limits{AckWait: 200 * time.Millisecond, Deliveries: 3}, Options{Folder: t.TempDir()})
 	require.NoError(t, s.Submit(t.Context(), make(done, 1).jobs(1)...))
 	for range 3 { // workers that take the job and are never heard of again
-		must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
+		envtest.Must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
 	}
 	left := work(t, site, "heir", nil)
 	<-s.Failed()

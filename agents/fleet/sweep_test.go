@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/env/envtest"
 )
 
 // What runs leave in a broker whose processes are gone is removed when it is old, and nothing else.
@@ -23,28 +24,28 @@ func TestSweep(t *testing.T) {
 	mine.fail(errors.New("only this test renews it"))
 	mine.running.Wait()
 	leave := func(run string, once bool) {
-		must(kv.Put(ctx, runKey(run), JSON(Run{ID: run, State: Running, Once: once, Epoch: 3})))
-		o := must(createObjects(ctx, js, run))
-		must(o.Put(ctx, []byte("weights")))
-		must(js.CreateStream(ctx, jetstream.StreamConfig{Name: queueName(run, 3, "tasks")}))
+		envtest.Must(kv.Put(ctx, runKey(run), JSON(Run{ID: run, State: Running, Once: once, Epoch: 3})))
+		o := envtest.Must(createObjects(ctx, js, run))
+		envtest.Must(o.Put(ctx, []byte("weights")))
+		envtest.Must(js.CreateStream(ctx, jetstream.StreamConfig{Name: queueName(run, 3, "tasks")}))
 	}
 	leave("old", false)
 	leave("old-2", true)
 	leave("leased", false)
 	other := serve(t, site, squares("alive", DefaultLimits), Options{})
-	before := must(get(ctx, kv, "alive"))
-	entry := func(run string) *Run { return must(get(ctx, kv, run)) }
+	before := envtest.Must(get(ctx, kv, "alive"))
+	entry := func(run string) *Run { return envtest.Must(get(ctx, kv, run)) }
 	for entry("mine").written.Sub(before.written) < 2*time.Millisecond { // by the clock of the broker: what follows is newer
 		require.NoError(t, mine.lease.write(ctx, nil))
 	}
-	must(kv.Put(ctx, runKey("leased"), JSON(entry("leased"))))
+	envtest.Must(kv.Put(ctx, runKey("leased"), JSON(entry("leased"))))
 	leave("new", false)
 	keep := func() time.Duration { // separates the two
 		require.NoError(t, mine.lease.write(ctx, nil))
 		return entry("mine").written.Sub(entry("leased").written) + time.Millisecond
 	}
 	swept := func(keep time.Duration) []string {
-		removed := must(sweep(ctx, site.Conn, js, kv, "mine", keep))
+		removed := envtest.Must(sweep(ctx, site.Conn, js, kv, "mine", keep))
 		slices.Sort(removed)
 		return removed
 	}
@@ -80,17 +81,17 @@ func TestSweep(t *testing.T) {
 func TestObjects(t *testing.T) {
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
-	site := must(f.Open(dir, "test", quiet))
+	site := envtest.Must(f.Open(dir, "test", quiet))
 	require.True(t, site.Embedded())
 	require.Equal(t, "train join "+site.ConnectedUrl()+" --creds "+filepath.Join(dir, "worker.nk"), site.Join)
-	o := must(createObjects(t.Context(), must(jetstream.New(site.Conn)), "run"))
+	o := envtest.Must(createObjects(t.Context(), envtest.Must(jetstream.New(site.Conn)), "run"))
 	data := make([]byte, 3<<20)
-	name := must(o.Put(t.Context(), data))
+	name := envtest.Must(o.Put(t.Context(), data))
 	require.Equal(t, ObjectName(data), name)
-	got := must(o.Get(t.Context(), name))
+	got := envtest.Must(o.Get(t.Context(), name))
 	require.Equal(t, data, got)
 	other := fmt.Sprintf("%064d", 0)
-	must(o.store.PutBytes(t.Context(), other, data))
+	envtest.Must(o.store.PutBytes(t.Context(), other, data))
 	_, err := o.Get(t.Context(), other)
 	require.ErrorContains(t, err, "do not match its name")
 	require.NoError(t, o.Remove(t.Context(), name))

@@ -11,6 +11,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/tetrisduel"
 )
 
@@ -18,7 +19,7 @@ import (
 func book(t *testing.T, games []*record.Record) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "book.jsonl")
-	w := must(record.Create(path))
+	w := envtest.Must(record.Create(path))
 	for _, rec := range games {
 		require.NoError(t, w.Write(rec))
 	}
@@ -30,7 +31,7 @@ func book(t *testing.T, games []*record.Record) string {
 // their records replay.
 func TestPairsBeginInABook(t *testing.T) {
 	_, games := paired(t, Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 2, Seed: 8})
-	b := must(ReadBook(t.Context(), book(t, games), blockbattle.Game, 2, 0.5))
+	b := envtest.Must(ReadBook(t.Context(), book(t, games), blockbattle.Game, 2, 0.5))
 	require.Len(t, b, len(games))
 	m := Match{Players: []Player{named(t, "hand:ply=1"), named(t, "random")}, Units: 6, Seed: 9, Workers: 2, Book: b}
 	_, kept := paired(t, m)
@@ -56,11 +57,11 @@ func TestPairsBeginInABook(t *testing.T) {
 func TestRepeatedPairsCountOnce(t *testing.T) {
 	player := func(text string) Player { return of(t, blocking.Game, text) }
 	s := blocking.Game.New(2) // it draws its letters, and nothing after that
-	start := must(env.Encode(nil, s))
+	start := envtest.Must(env.Encode(nil, s))
 	m := Match{Rules: blocking.Game, Players: []Player{player("greedy:ply=1"), player("first")}, Units: 10, Seed: 3,
 		Book: Book{start}, SPRT: &SPRT{Elo1: 300, Alpha: 0.05, Beta: 0.05}}
 	play := func() *Report {
-		r := must(m.Play(t.Context()))
+		r := envtest.Must(m.Play(t.Context()))
 		return r
 	}
 	r := play()

@@ -12,15 +12,8 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 func named(t testing.TB, text string) Player {
 	t.Helper()
@@ -30,7 +23,7 @@ func named(t testing.TB, text string) Player {
 // of is a player of any game.
 func of(t testing.TB, rules *env.Game, text string) Player {
 	t.Helper()
-	f := must(bots.New(rules, bots.Own(text)))
+	f := envtest.Must(bots.New(rules, bots.Own(text)))
 	return Player{Name: text, New: f}
 }
 
@@ -46,10 +39,10 @@ func duel(a, b env.Agent) Game {
 }
 
 func TestValuesAreKeptWhereASearchTells(t *testing.T) {
-	rec := must(Play(context.Background(), duel(search.NewFirst(), search.NewRandom(1))))
+	rec := envtest.Must(Play(context.Background(), duel(search.NewFirst(), search.NewRandom(1))))
 	require.Empty(t, rec.Values, "nobody told")
-	a := must(named(t, "terms6:ply=1").New(1))
-	rec = must(Play(context.Background(), duel(a, search.NewRandom(1))))
+	a := envtest.Must(named(t, "terms6:ply=1").New(1))
+	rec = envtest.Must(Play(context.Background(), duel(a, search.NewRandom(1))))
 	require.Equal(t, []string{"a", "b"}, rec.Agents)
 	require.Len(t, rec.Values, len(rec.Choices))
 	for i, v := range rec.Values {
@@ -84,7 +77,7 @@ func TestAgentsSeeHiddenCopiesOnly(t *testing.T) {
 		}
 		return nil
 	}
-	rec := must(Play(context.Background(), g))
+	rec := envtest.Must(Play(context.Background(), g))
 	require.Equal(t, len(rec.Choices), views)
 }
 

@@ -14,6 +14,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -25,7 +26,7 @@ func played(t testing.TB, m Match) (*Report, []*record.Record) {
 		kept = append(kept, rec)
 		return record.Check(m.Rules, rec)
 	}
-	res := must(m.Play(t.Context()))
+	res := envtest.Must(m.Play(t.Context()))
 	require.Len(t, kept, res.Games)
 	return res, kept
 }
@@ -145,13 +146,13 @@ func TestEndOfContextKeepsTheUnitsPlayed(t *testing.T) {
 				cancel()
 			}
 		}
-		res := must(m.Play(ctx))
+		res := envtest.Must(m.Play(ctx))
 		require.GreaterOrEqual(t, res.Games, 20)
 		require.LessOrEqual(t, res.Units, early/c.agents)
 		require.True(t, res.Stopped)
 		res.Stopped = false
 		m.Players, m.Units, m.Progress = []Player{c.p, c.p}, res.Units, nil
-		whole := must(m.Play(t.Context()))
+		whole := envtest.Must(m.Play(t.Context()))
 		require.Equal(t, whole, res)
 	}
 }

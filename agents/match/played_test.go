@@ -15,19 +15,20 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // TestProve: a record proves the points and ranks of its game, and no others. Where the rules decide nothing, the
 // contest may, if it has a reason.
 func TestProve(t *testing.T) {
-	f := must(bots.New(blocking.Game, bots.Foreign("random", nil)))
+	f := envtest.Must(bots.New(blocking.Game, bots.Foreign("random", nil)))
 	played := func(enough func(env.State) bool) *record.Record {
 		g := Game{Rules: blocking.Game, Seed: 3, Enough: enough}
 		for k := range uint64(3) {
-			a := must(f(k))
+			a := envtest.Must(f(k))
 			g.Names, g.Agents = append(g.Names, "random"), append(g.Agents, a)
 		}
-		rec := must(Play(t.Context(), g))
+		rec := envtest.Must(Play(t.Context(), g))
 		return rec
 	}
 	never := func(int, int) bool { return false }

@@ -12,6 +12,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -32,7 +33,7 @@ func TestSinglePlayerInPieces(t *testing.T) {
 
 func TestSinglePlayerStopsGames(t *testing.T) {
 	s := Match{Rules: wintetris.Game, Players: []Player{lazy()}, Units: 2, Steps: 3}
-	r := must(s.Play(context.Background()))
+	r := envtest.Must(s.Play(context.Background()))
 	p := r.Players[0]
 	require.Equal(t, []int{2, 2, 6, 0}, []int{p.Games, p.Ends[Limit], p.Turns, p.Points.Total})
 }
@@ -124,10 +125,10 @@ func TestAgentsKeepNoRecord(t *testing.T) {
 			want = append(want, p)
 			return nil
 		}
-		must(m.Play(t.Context()))
+		envtest.Must(m.Play(t.Context()))
 		for _, w := range want {
 			got := Played{Number: w.Number, Seed: w.Seed, Seats: w.Seats}
-			rec := must((&Agents{m}).Play(t.Context(), &got))
+			rec := envtest.Must((&Agents{m}).Play(t.Context(), &got))
 			require.Nil(t, rec)
 			require.Equal(t, w, got)
 			require.Positive(t, got.Rounds)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program"
+	"blockyard/env/envtest"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,7 +25,7 @@ func TestExport(t *testing.T) {
 		out, errs := call(t, 0, "export", form, dir, sample, sample)
 		require.Contains(t, out, ": 2 games, 252 choices\n")
 		require.Empty(t, errs)
-		require.NotNil(t, must(program.ReadRun(filepath.Join(dir, folder, program.RunFile))).Seconds)
+		require.NotNil(t, envtest.Must(program.ReadRun(filepath.Join(dir, folder, program.RunFile))).Seconds)
 		refused(t, 1, map[string]string{"export " + form + " " + dir + " " + sample: "exists already"})
 	}
 }
@@ -49,13 +50,13 @@ func TestExportRemovesLeftovers(t *testing.T) {
 	for _, name := range []string{".out.part", ".out.part2", ".out.kept", ".outer.part", "out.part"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(at(name), "data"), 0o755))
 	}
-	release := must(disk.Acquire(at(".out.lock")))
+	release := envtest.Must(disk.Acquire(at(".out.lock")))
 	refused(t, 1, map[string]string{"export --parquet " + at("out") + " " + sample: "another export writes to"})
 	require.DirExists(t, at(".out.part"))
 	require.NoError(t, release())
 
 	call(t, 0, "export", "--parquet", at("out"), sample)
-	left := must(filepath.Glob(at("*")))
+	left := envtest.Must(filepath.Glob(at("*")))
 	require.ElementsMatch(t, []string{at("out"), at("out.part"), at(".out.part2"), at(".out.kept"), at(".outer.part")}, left)
 }
 
@@ -82,7 +83,7 @@ func TestExportLeavesNothing(t *testing.T) {
 	} {
 		for line, says := range lines {
 			refused(t, status, map[string]string{"export " + strings.ReplaceAll(line, "OUT", out): says})
-			require.Empty(t, must(os.ReadDir(top)), line)
+			require.Empty(t, envtest.Must(os.ReadDir(top)), line)
 		}
 	}
 	call(t, 0, "export", "--parquet", out, "--allow-partial", cut)
@@ -143,6 +144,6 @@ func TestExportHearsItsContext(t *testing.T) {
 		case <-time.After(5 * time.Minute):
 			t.Fatal(name, ": the export goes on")
 		}
-		require.Empty(t, must(os.ReadDir(top)))
+		require.Empty(t, envtest.Must(os.ReadDir(top)))
 	}
 }

@@ -32,14 +32,6 @@ import (
 	"blockyard/env/games"
 )
 
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 const sample = "../games/blockbattle.jsonl"
 
 // call runs a command line, which ends with a status, and returns its output and errors.
@@ -62,7 +54,7 @@ func refused(t *testing.T, status int, lines map[string]string) {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	return string(must(os.ReadFile(path)))
+	return string(envtest.Must(os.ReadFile(path)))
 }
 
 func write(t *testing.T, name, text string) string {
@@ -74,7 +66,7 @@ func write(t *testing.T, name, text string) string {
 // records writes records to a new file.
 func records(t *testing.T, path string, all ...*record.Record) string {
 	t.Helper()
-	w := must(record.Create(path))
+	w := envtest.Must(record.Create(path))
 	for _, rec := range all {
 		require.NoError(t, w.Write(rec))
 	}
@@ -138,7 +130,7 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	require.Equal(t, 4, strings.Count(out, " values compared, 0 differ\n"))
 	require.Equal(t, 4, strings.Count(out, "\n"), "one line a file")
 
-	in := must(jsonl.Open(given[2]))
+	in := envtest.Must(jsonl.Open(given[2]))
 	defer in.Close()
 	var lines []string
 	for line := range in.All() {
@@ -197,8 +189,8 @@ func run(args []string, con *program.Console) int {
 // timelineOf replays a record.
 func timelineOf(t *testing.T, rec *record.Record) *playback.Timeline {
 	t.Helper()
-	g := must(games.Lookup(rec.Game))
-	return must(playback.Whole(t.Context(), g, rec))
+	g := envtest.Must(games.Lookup(rec.Game))
+	return envtest.Must(playback.Whole(t.Context(), g, rec))
 }
 
 func TestViewPrintsEveryPosition(t *testing.T) {
@@ -209,7 +201,7 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 	require.Contains(t, out, fmt.Sprintf("turn %d of %d", steps, steps))
 	require.Contains(t, out, fmt.Sprintf("score %d, result %+g", rec.Scores[0], rec.Results[0]))
 	require.NotContains(t, out, "\x1b")
-	g := must(games.Lookup(rec.Game))
+	g := envtest.Must(games.Lookup(rec.Game))
 	require.Contains(t, out, "plays "+g.Text(rec.Choices[0])+"\n")
 
 	tail, _ := call(t, 0, "view", "--from", fmt.Sprint(steps), sample)
@@ -297,7 +289,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 // played writes a history folder of three states.
 func played(t *testing.T, path string) {
 	t.Helper()
-	zip := must(gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz"))))
+	zip := envtest.Must(gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz"))))
 	var texts map[string]string
 	require.NoError(t, json.NewDecoder(zip).Decode(&texts))
 	require.NoError(t, os.MkdirAll(path, 0o755))
@@ -403,15 +395,15 @@ func TestViewWeb(t *testing.T) {
 		args := []string{"view", "--web", sample + "#1", "--from", "7"}
 		status <- run(args, &program.Console{In: strings.NewReader(""), Out: out, Err: io.Discard})
 	}()
-	line := must(bufio.NewReader(in).ReadString('\n'))
+	line := envtest.Must(bufio.NewReader(in).ReadString('\n'))
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/#blockbattle\.jsonl:1/7\n$`, line)
 	address, _, _ := strings.Cut(line, "#")
 	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
-	reply := must(http.Get(address))
-	page := must(io.ReadAll(reply.Body))
+	reply := envtest.Must(http.Get(address))
+	page := envtest.Must(io.ReadAll(reply.Body))
 	reply.Body.Close()
 	require.Contains(t, string(page), "Blockyard replays")
-	require.NoError(t, must(os.FindProcess(os.Getpid())).Signal(syscall.SIGTERM))
+	require.NoError(t, envtest.Must(os.FindProcess(os.Getpid())).Signal(syscall.SIGTERM))
 	select {
 	case s := <-status:
 		require.Zero(t, s)

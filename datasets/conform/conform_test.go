@@ -17,6 +17,7 @@ import (
 	"blockyard/datasets/conform/dropbloxlog"
 	"blockyard/datasets/conform/tetrisduellog"
 	"blockyard/datasets/record/jsonl"
+	"blockyard/env/envtest"
 )
 
 var checkers = map[string]func() *conform.Checker{
@@ -50,7 +51,7 @@ func TestGivenFilesConform(t *testing.T) {
 				}
 			}
 			for name, kinds := range files {
-				rep := must(conform.File(c, path(game+"/"+name), jsonl.MaxBytes))
+				rep := envtest.Must(conform.File(c, path(game+"/"+name), jsonl.MaxBytes))
 				require.Zero(t, rep.Differ, rep.First)
 				require.Subset(t, rep.Kinds, kinds, name)
 				require.Contains(t, rep.String(), " values compared, 0 differ\n")
@@ -121,7 +122,7 @@ func TestDropbloxAlteredHistoriesAreFound(t *testing.T) {
 		`"files":{`:             `"files":{"extra":"",`,
 	} {
 		require.Contains(t, line, old)
-		rep := must(check(t, dropbloxlog.New(), strings.Replace(line, old, other, 1)))
+		rep := envtest.Must(check(t, dropbloxlog.New(), strings.Replace(line, old, other, 1)))
 		require.NotZero(t, rep.Differ, other)
 		require.Equal(t, strings.Contains(other, "extra"), strings.Contains(rep.First, "number of files"))
 	}
@@ -213,7 +214,7 @@ func TestGamesThatBreakOff(t *testing.T) {
 	}
 	differs := func(game string, differ int, first string, text ...string) {
 		t.Helper()
-		rep := must(check(t, checkers[game](), text...))
+		rep := envtest.Must(check(t, checkers[game](), text...))
 		require.Equal(t, differ, rep.Differ, rep.First)
 		require.Contains(t, rep.First, first)
 	}
@@ -234,11 +235,11 @@ func TestGamesThatBreakOff(t *testing.T) {
 	differs("dropblox", 2, "", slices.Concat(drop[:last], drop[last-1:])...) // the number of the turn, and that there is none
 	for _, game := range []string{"blocking", "tetrisduel"} {
 		lines := text[game]
-		rep := must(check(t, checkers[game](), lines[0], lines[len(lines)-1]))
+		rep := envtest.Must(check(t, checkers[game](), lines[0], lines[len(lines)-1]))
 		require.Contains(t, rep.First, "none: the game is not over")
 	}
 	left := slices.DeleteFunc(slices.Clone(blocking), func(line string) bool { return strings.Contains(line, `"skip"`) })
-	require.Contains(t, must(check(t, blockinglog.New(), left...)).First, "passed over without a record")
+	require.Contains(t, envtest.Must(check(t, blockinglog.New(), left...)).First, "passed over without a record")
 }
 
 // Any line, before a game and twice in it, does not make a checker panic.
@@ -265,14 +266,6 @@ func FuzzGames(f *testing.F) {
 	})
 }
 
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // path is where a given file of a game is: "blocking/games".
 func path(name string) string {
 	found, _ := filepath.Glob("../testdata/" + name + ".json*.gz")
@@ -282,7 +275,7 @@ func path(name string) string {
 // lines returns the lines of a given file.
 func lines(t testing.TB, name string) (out []string) {
 	t.Helper()
-	in := must(jsonl.Open(path(name)))
+	in := envtest.Must(jsonl.Open(path(name)))
 	defer in.Close()
 	for line, err := range in.All() {
 		require.NoError(t, err)
@@ -294,7 +287,7 @@ func lines(t testing.TB, name string) (out []string) {
 // check lets c read the lines as a file named "file".
 func check(t testing.TB, c *conform.Checker, text ...string) (*conform.Report, error) {
 	t.Helper()
-	return conform.Read(c, must(jsonl.New("file", strings.NewReader(strings.Join(text, "\n")+"\n"))))
+	return conform.Read(c, envtest.Must(jsonl.New("file", strings.NewReader(strings.Join(text, "\n")+"\n"))))
 }
 
 // decode reads a record, numbers as they are written.
@@ -434,7 +427,7 @@ func TestAnyMixture(t *testing.T) {
 	for name := range given["blockbattle"] {
 		text = append(text, lines(t, "blockbattle/"+name)[0])
 	}
-	rep := must(check(t, blockbattlelog.New(), text...))
+	rep := envtest.Must(check(t, blockbattlelog.New(), text...))
 	require.True(t, strings.HasPrefix(rep.String(), "file: 1 logs, 1 rounds, 2 games, "), rep.String())
 	require.Zero(t, rep.Differ)
 }
@@ -487,7 +480,7 @@ func alterAll(t *testing.T, name, line string) (altered int) {
 		for _, l := range group {
 			restores = append(restores, l.change())
 		}
-		found, err := tally(t, string(must(json.Marshal(rec))))
+		found, err := tally(t, string(envtest.Must(json.Marshal(rec))))
 		for _, restore := range restores {
 			restore()
 		}
@@ -530,8 +523,8 @@ func TestAlteredLinesOfALogAreFound(t *testing.T) {
 				}
 				changed := rec
 				changed.Log = log
-				text := must(json.Marshal(changed))
-				found := must(tally(t, string(text)))
+				text := envtest.Must(json.Marshal(changed))
+				found := envtest.Must(tally(t, string(text)))
 				require.Positive(t, found.Differ, "log of %s, line %d %s: %.80s", rec.Game, i, kind, rec.Log[i][1])
 			}
 		}
@@ -545,8 +538,8 @@ func short(t testing.TB, line, list string, n int) []byte {
 	require.NoError(t, json.Unmarshal([]byte(line), &rec))
 	var all []json.RawMessage
 	require.NoError(t, json.Unmarshal(rec[list], &all))
-	rec[list] = must(json.Marshal(all[:min(n, len(all))]))
-	return must(json.Marshal(rec))
+	rec[list] = envtest.Must(json.Marshal(all[:min(n, len(all))]))
+	return envtest.Must(json.Marshal(rec))
 }
 
 func FuzzBlockbattle(f *testing.F) {
@@ -587,8 +580,8 @@ func TestBlockbattleGamesOfOtherLengths(t *testing.T) {
 			rounds := rec["rounds"].([]any)
 			differ := func(rounds []any) int {
 				cut := map[string]any{"id": "cut", "rules": rec["rules"], "rounds": rounds}
-				text := must(json.Marshal(cut))
-				return must(tally(t, string(text))).Differ
+				text := envtest.Must(json.Marshal(cut))
+				return envtest.Must(tally(t, string(text))).Differ
 			}
 			last := rounds[len(rounds)-1].(map[string]any)
 			_, played := last["p"].([]any)[0].(map[string]any)["out"]

@@ -15,19 +15,12 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 
 	"github.com/parquet-go/parquet-go"
 	"github.com/stretchr/testify/require"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // shardRow is a row as a stranger to this package reads it.
 type shardRow struct {
@@ -144,7 +137,7 @@ func plainGame(g *env.Game, episode int, rec *record.Record, out map[place]shard
 }
 
 func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
-	r := must(record.NewReader("games", bytes.NewReader(file)))
+	r := envtest.Must(record.NewReader("games", bytes.NewReader(file)))
 	w := NewWalker(g, to)
 	_, w.Texts = to.(*SFT)
 	for {
@@ -174,17 +167,17 @@ func TestShards(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 5)
 			dir := t.TempDir()
-			s := must(NewShards(dir, g, 30))
+			s := envtest.Must(NewShards(dir, g, 30))
 			s.group = 10
 			w := walk(t, g, file, s)
 			require.NoError(t, s.Close([]Source{{File: "games", Games: w.Games}}))
-			names := must(filepath.Glob(filepath.Join(dir, "data", "*")))
+			names := envtest.Must(filepath.Glob(filepath.Join(dir, "data", "*")))
 			require.Greater(t, len(names), 1)
 			want, groups := plainly(g, recs), 0
 			total := len(want)
 			for _, name := range names {
 				groups += groupsOf(t, name)
-				rows := must(parquet.ReadFile[shardRow](name))
+				rows := envtest.Must(parquet.ReadFile[shardRow](name))
 				for _, row := range rows {
 					row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
 					at := place{int(row.Episode), int(row.Step), int(row.Seat)}
@@ -205,13 +198,13 @@ func TestShards(t *testing.T) {
 
 func readJSON(t *testing.T, path string, into any) {
 	t.Helper()
-	require.NoError(t, json.Unmarshal(must(os.ReadFile(path)), into))
+	require.NoError(t, json.Unmarshal(envtest.Must(os.ReadFile(path)), into))
 }
 
 // groupsOf counts the row groups of a file.
 func groupsOf(t *testing.T, name string) int {
-	text := must(os.ReadFile(name))
-	p := must(parquet.OpenFile(bytes.NewReader(text), int64(len(text))))
+	text := envtest.Must(os.ReadFile(name))
+	p := envtest.Must(parquet.OpenFile(bytes.NewReader(text), int64(len(text))))
 	about, ok := p.Lookup("blockyard")
 	require.True(t, ok)
 	require.True(t, json.Valid([]byte(about)))
@@ -240,7 +233,7 @@ func TestMinari(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 4)
 			dir := t.TempDir()
-			m := must(NewMinari(dir, "blockyard/test-v0", g))
+			m := envtest.Must(NewMinari(dir, "blockyard/test-v0", g))
 			walk(t, g, file, m)
 			require.NoError(t, m.Close(nil))
 			seats := 0
@@ -254,7 +247,7 @@ func TestMinari(t *testing.T) {
 				steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), want)
 			}
 			require.Equal(t, m.Steps, steps)
-			require.Empty(t, must(filepath.Glob(filepath.Join(dir, "data", ".*"))))
+			require.Empty(t, envtest.Must(filepath.Glob(filepath.Join(dir, "data", ".*"))))
 		})
 	}
 }
@@ -265,7 +258,7 @@ func checkEpisode(t *testing.T, dir string, want map[place]shardRow) int64 {
 		Steps      int64 `json:"total_steps"`
 	}
 	readJSON(t, filepath.Join(dir, "metadata.json"), &about)
-	rows := must(parquet.ReadFile[minariRow](filepath.Join(dir, "part-0.parquet")))
+	rows := envtest.Must(parquet.ReadFile[minariRow](filepath.Join(dir, "part-0.parquet")))
 	require.EqualValues(t, about.Steps+1, len(rows))
 	k := 0
 	for step := range 1000 {
@@ -313,8 +306,8 @@ func TestSpoiltRecords(t *testing.T) {
 		w := record.NewWriter(&out)
 		require.NoError(t, w.Write(rec))
 		require.NoError(t, w.Close())
-		r := must(record.NewReader("spoilt", &out))
-		s := must(NewShards(t.TempDir(), g, 100))
+		r := envtest.Must(record.NewReader("spoilt", &out))
+		s := envtest.Must(NewShards(t.TempDir(), g, 100))
 		require.Error(t, NewWalker(g, s).Next(context.Background(), r), name)
 		s.Discard()
 	}
@@ -338,35 +331,35 @@ func TestSFT(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			file, recs := recorded(t, g, 4)
 			dir := t.TempDir()
-			s := must(NewSFT(dir, g))
+			s := envtest.Must(NewSFT(dir, g))
 			walk(t, g, file, s)
 			require.NoError(t, s.Close(nil))
 			want := plainly(g, recs)
 			maps.DeleteFunc(want, func(_ place, row shardRow) bool { return row.Action == uint16(env.None) })
-			rows := must(parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet")))
+			rows := envtest.Must(parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet")))
 			require.Len(t, rows, len(want))
-			lines := strings.SplitAfter(string(must(os.ReadFile(filepath.Join(dir, "train.jsonl")))), "\n")
+			lines := strings.SplitAfter(string(envtest.Must(os.ReadFile(filepath.Join(dir, "train.jsonl")))), "\n")
 			require.Len(t, lines, len(rows)+1, "and nothing behind the last")
 			for k, row := range rows {
 				var line sftStranger
 				require.NoError(t, json.Unmarshal([]byte(lines[k]), &line))
 				require.Equal(t, row, line)
 				w := want[place{int(row.Episode), int(row.Step), int(row.Seat)}]
-				a := must(g.Parse(row.Completion))
+				a := envtest.Must(g.Parse(row.Completion))
 				require.EqualValues(t, w.Action, a)
 				require.Equal(t, w.Value, row.Value)
 				require.Equal(t, w.Policy, row.Policy)
 				require.Contains(t, row.LegalMoves, row.Completion)
 				mask := make([]byte, g.MaskLen())
 				for _, m := range row.LegalMoves {
-					a := must(g.Parse(m))
+					a := envtest.Must(g.Parse(m))
 					mask[a/8] |= 1 << (a % 8)
 				}
 				require.Equal(t, w.Mask, mask)
 				require.Contains(t, row.Prompt, "It is your turn.")
 				require.Contains(t, row.Prompt, "Legal moves: "+row.LegalMoves[0])
 			}
-			require.Contains(t, string(must(os.ReadFile(filepath.Join(dir, "README.md")))), "4 games, ")
+			require.Contains(t, string(envtest.Must(os.ReadFile(filepath.Join(dir, "README.md")))), "4 games, ")
 		})
 	}
 }

@@ -13,15 +13,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"blockyard/env/envtest"
 )
 
 // screen opens a terminal of 80 columns. After it is closed, shown has what was written to it.
 func screen(t *testing.T) (screen *os.File, shown <-chan string) {
-	keyboard := must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))
+	keyboard := envtest.Must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))
 	t.Cleanup(func() { keyboard.Close() })
-	number := must(unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN))
+	number := envtest.Must(unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN))
 	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
-	screen = must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))
+	screen = envtest.Must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))
 	require.NoError(t, unix.IoctlSetWinsize(int(screen.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 	all := make(chan string, 1)
 	go func() {

@@ -111,18 +111,10 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 func TestBesideAFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "games.jsonl")
 	require.NoError(t, Begin("agents", "-7").WriteBeside(file))
-	r := must(ReadRun(file + ".run.json"))
+	r := envtest.Must(ReadRun(file + ".run.json"))
 	require.NotZero(t, r.Started)
 	require.GreaterOrEqual(t, *r.Seconds, 0.0)
 	want := Run{Program: "agents", Command: os.Args[1:], Seed: "-7", Release: Read(), Started: r.Started, Seconds: r.Seconds}
@@ -140,7 +132,7 @@ func TestFolderKeepsEarlierProcesses(t *testing.T) {
 			require.NoError(t, r.Close(folder))
 		}
 	}
-	r := must(ReadRun(filepath.Join(folder, RunFile)))
+	r := envtest.Must(ReadRun(filepath.Join(folder, RunFile)))
 	require.Equal(t, strconv.Itoa(maxEarlier+2), r.Seed)
 	require.Len(t, r.Earlier, maxEarlier)
 	for k, e := range r.Earlier {
@@ -154,7 +146,7 @@ func TestDamagedFileIsKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), RunFile)
 	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
 	require.ErrorContains(t, Begin("train", "").Open(filepath.Dir(path)), path+", which says")
-	require.Equal(t, "{", string(must(os.ReadFile(path))))
+	require.Equal(t, "{", string(envtest.Must(os.ReadFile(path))))
 }
 
 func TestSecretsAreHidden(t *testing.T) {

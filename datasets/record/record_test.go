@@ -18,16 +18,9 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 var toys = []*env.Game{toy.Pick, toy.Turns}
 
@@ -70,7 +63,7 @@ func play(g *env.Game, seed uint64, draws bool) *record.Record {
 // readAll reads a file, whose end may be cut if partial is set.
 func readAll(t *testing.T, path string, partial bool) (out []*record.Record) {
 	t.Helper()
-	r := must(record.Open(path))
+	r := envtest.Must(record.Open(path))
 	defer r.Close()
 	r.AllowPartial = partial
 	for rec, err := range r.All() {
@@ -83,7 +76,7 @@ func readAll(t *testing.T, path string, partial bool) (out []*record.Record) {
 func TestWriteRead(t *testing.T) {
 	for _, name := range []string{"games.jsonl", "games.jsonl.gz"} {
 		path := filepath.Join(t.TempDir(), name)
-		w := must(record.Create(path))
+		w := envtest.Must(record.Create(path))
 		var want []*record.Record
 		for seed := range uint64(20) {
 			rec := play(toys[seed%2], seed<<60|seed, seed%3 == 0)
@@ -98,16 +91,16 @@ func TestWriteRead(t *testing.T) {
 		require.ErrorIs(t, err, os.ErrNotExist, "the file takes its name when it is closed")
 		require.NoError(t, w.Close())
 		require.NoError(t, w.Close())
-		require.Equal(t, strings.HasSuffix(name, ".gz"), must(os.ReadFile(path))[0] == 0x1f)
+		require.Equal(t, strings.HasSuffix(name, ".gz"), envtest.Must(os.ReadFile(path))[0] == 0x1f)
 		require.Equal(t, want, readAll(t, path, false))
 		for _, rec := range want {
-			require.NoError(t, record.Check(must(lookup(rec.Game, nil)), rec))
+			require.NoError(t, record.Check(envtest.Must(lookup(rec.Game, nil)), rec))
 		}
-		discarded := must(record.Create(path + "2"))
+		discarded := envtest.Must(record.Create(path + "2"))
 		require.NoError(t, discarded.Write(want[0]))
 		discarded.Discard()
 		require.NoError(t, discarded.Close())
-		require.Len(t, must(os.ReadDir(filepath.Dir(path))), 1)
+		require.Len(t, envtest.Must(os.ReadDir(filepath.Dir(path))), 1)
 	}
 }
 
@@ -118,10 +111,10 @@ func TestAppendAfterAnyCut(t *testing.T) {
 		path := filepath.Join(dir, name)
 		first, second := play(toy.Pick, 1, false), play(toy.Turns, 2, true)
 		for _, rec := range []*record.Record{first, second} {
-			w := must(record.Append(path))
+			w := envtest.Must(record.Append(path))
 			require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 		}
-		whole := must(os.ReadFile(path))
+		whole := envtest.Must(os.ReadFile(path))
 		require.Len(t, readAll(t, path, false), 2)
 		for n := 0; n <= len(whole); n += 7 {
 			cut := filepath.Join(dir, "cut"+name)
@@ -143,7 +136,7 @@ func TestPartialLine(t *testing.T) {
 	require.NoError(t, errors.Join(w.Write(rec), w.Write(rec), w.Close()))
 	for cut, want := range map[int]error{10: record.ErrPartial, 1: nil, 0: nil} {
 		r := reader(t, text.Bytes()[:text.Len()-cut])
-		must(r.Read())
+		envtest.Must(r.Read())
 		_, err := r.Read()
 		require.ErrorIs(t, err, want)
 		if want != nil {
@@ -157,7 +150,7 @@ func TestPartialLine(t *testing.T) {
 
 func TestWritersAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	w := must(record.Create(path))
+	w := envtest.Must(record.Create(path))
 	var wait sync.WaitGroup
 	for i := range uint64(8) {
 		wait.Go(func() {
@@ -269,7 +262,7 @@ func TestStartAndStopped(t *testing.T) {
 				break
 			}
 		}
-		start := must(env.Encode(nil, s))
+		start := envtest.Must(env.Encode(nil, s))
 		rest := *whole
 		rest.Start, rest.Choices, rest.Seed = start, whole.Choices[3:], 0
 		if draws {
@@ -326,7 +319,7 @@ func writeLong(t *testing.T, out io.Writer, draws bool) {
 
 func reader(t *testing.T, text []byte) *record.Reader {
 	t.Helper()
-	return must(record.NewReader("long", bytes.NewReader(text)))
+	return envtest.Must(record.NewReader("long", bytes.NewReader(text)))
 }
 
 func TestLongGameStreams(t *testing.T) {
@@ -335,20 +328,20 @@ func TestLongGameStreams(t *testing.T) {
 		writeLong(t, &file, draws)
 		require.Greater(t, bytes.Count(file.Bytes(), []byte("\n")), 4)
 		r := reader(t, file.Bytes())
-		head := must(record.CheckNext(r, findNull))
+		head := envtest.Must(record.CheckNext(r, findNull))
 		require.True(t, head.Stopped)
 		require.Less(t, len(head.Choices), longSteps, "the game was held in memory")
-		must(record.CheckNext(r, findNull))
+		envtest.Must(record.CheckNext(r, findNull))
 		_, err := record.CheckNext(r, findNull)
 		require.ErrorIs(t, err, io.EOF)
 
-		rec := must(reader(t, file.Bytes()).Read())
+		rec := envtest.Must(reader(t, file.Bytes()).Read())
 		require.Len(t, rec.Choices, 2*longSteps)
 		require.Equal(t, "v", rec.Meta["k"])
 		require.NoError(t, record.Check(null, rec))
 		w := record.NewWriter(&again)
 		require.NoError(t, errors.Join(w.Write(rec), w.Close()))
-		require.Equal(t, rec, must(reader(t, again.Bytes()).Read()))
+		require.Equal(t, rec, envtest.Must(reader(t, again.Bytes()).Read()))
 	}
 }
 
@@ -376,7 +369,7 @@ func TestLongGameBroken(t *testing.T) {
 	r := reader(t, bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1))
 	_, err := record.CheckNext(r, findNull)
 	require.ErrorIs(t, err, record.ErrDiffers)
-	must(record.CheckNext(r, findNull))
+	envtest.Must(record.CheckNext(r, findNull))
 }
 
 // A record of a variant with a table replays with that table only, and so does one that starts in a position of it.

@@ -30,6 +30,7 @@ import (
 	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/viewer/analysis"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
@@ -38,7 +39,7 @@ type tab struct{ *webtest.Tab }
 
 // browse opens a browser on a server of its own that shows paths.
 func browse(t *testing.T, paths ...string) *tab {
-	return browseAt(t, NewServer(must(NewLibrary(paths)), nil))
+	return browseAt(t, NewServer(envtest.Must(NewLibrary(paths)), nil))
 }
 
 // browseAt opens a browser on a server.
@@ -305,7 +306,7 @@ func logOf(t *testing.T, dir string) string {
 			fmt.Fprintf(&b, "player2 ! %s\n", strings.Repeat("long ", 1000))
 		}
 	}
-	end := must(gamelog.Record(rec))
+	end := envtest.Must(gamelog.Record(rec))
 	path := filepath.Join(dir, "game-001.log")
 	require.NoError(t, os.WriteFile(path, []byte(b.String()+end+"\n"+b.String()+end+"\n"), 0o644))
 	return path
@@ -335,7 +336,7 @@ func TestLog(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, rec.Choices)
 	var page strings.Builder
-	must(WriteHTML(context.Background(), &page, path, 1))
+	envtest.Must(WriteHTML(context.Background(), &page, path, 1))
 
 	path = filepath.Join(dir, "other.log")
 	_, _, err = ReadGame(t.Context(), path, 1, 0)
@@ -343,7 +344,7 @@ func TestLog(t *testing.T) {
 	require.Equal(t, "other.log: "+errNoGame.Error(), serve(t, path).list("").Games[0].Error)
 	require.NoError(t, os.WriteFile(path, []byte("a is b\nrecord {\"game\":\n"), 0o644))
 	require.Contains(t, serve(t, path).list("").Games[0].Error, "other.log:2: ")
-	must(record.Open(path))
+	envtest.Must(record.Open(path))
 }
 
 // The page shows what was said as text, on every width, and leaves what the user folds folded.
@@ -403,7 +404,7 @@ func (c *counting) Analyse(_ context.Context, r analysis.Request) (*analysis.Pos
 
 func analysed(t *testing.T) (http.Handler, *counting) {
 	dir, _ := samples(t)
-	l := must(NewLibrary([]string{dir}))
+	l := envtest.Must(NewLibrary([]string{dir}))
 	a := new(counting)
 	return NewServer(l, a), a
 }
@@ -511,7 +512,7 @@ func TestMarkedDropblox(t *testing.T) {
 
 // shows is a server's --watch, whose games take a step with every request.
 func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
-	g := must(games.Lookup(game))
+	g := envtest.Must(games.Lookup(game))
 	seats := g.MinSeats
 	players := []string{"client", "learned:ply=2", "hand", "hand"}[:seats]
 	var states []env.State
@@ -600,7 +601,7 @@ func TestLiveRefusesForeignPages(t *testing.T) {
 	in, out := io.Pipe()
 	ended := make(chan error)
 	go func() { ended <- live.Serve(ctx, out, io.Discard) }()
-	line := must(bufio.NewReader(in).ReadString('\n'))
+	line := envtest.Must(bufio.NewReader(in).ReadString('\n'))
 	webtest.Refuses(t, strings.Trim(line, "htp:/\n"), "/api/live?count=1", http.StatusOK)
 	stop()
 	require.NoError(t, <-ended)

@@ -32,14 +32,6 @@ import (
 	"blockyard/env/paint"
 )
 
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // Pages and answers name commands as the reader has them: no one of "agents" and "datasets" if there is one program.
 func TestPagesNameTheProgram(t *testing.T) {
 	named.In = strings.NewReplacer("agents play", "blockyard play", "agents analyze", "blockyard analyze",
@@ -65,7 +57,7 @@ func TestPagesNameTheProgram(t *testing.T) {
 // samples makes a folder of every kind of game and returns it with its history folder.
 func samples(t *testing.T) (dir, history string) {
 	dir = t.TempDir()
-	found := must(filepath.Glob("../games/*.jsonl"))
+	found := envtest.Must(filepath.Glob("../games/*.jsonl"))
 	for _, path := range append(found, "testdata/blocking4.jsonl") {
 		copyFile(t, path, filepath.Join(dir, filepath.Base(path)))
 	}
@@ -75,14 +67,14 @@ func samples(t *testing.T) (dir, history string) {
 }
 
 func copyFile(t testing.TB, from, to string) {
-	require.NoError(t, os.WriteFile(to, must(os.ReadFile(from)), 0o644))
+	require.NoError(t, os.WriteFile(to, envtest.Must(os.ReadFile(from)), 0o644))
 }
 
 // texts of a recorded history folder.
 func historyTexts(t *testing.T) map[string]string {
-	f := must(os.Open("testdata/history.json.gz"))
+	f := envtest.Must(os.Open("testdata/history.json.gz"))
 	defer f.Close()
-	unzip := must(gzip.NewReader(f))
+	unzip := envtest.Must(gzip.NewReader(f))
 	files := map[string]string{}
 	require.NoError(t, json.NewDecoder(unzip).Decode(&files))
 	return files
@@ -94,7 +86,7 @@ func write(t *testing.T, dir string, states int) {
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	for name, text := range historyTexts(t) {
 		var k int
-		must(fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(name, "state"), "move"), "%d", &k))
+		envtest.Must(fmt.Sscanf(strings.TrimPrefix(strings.TrimPrefix(name, "state"), "move"), "%d", &k))
 		if k < states && name != fmt.Sprintf("move%d", states-1) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 		}
@@ -107,7 +99,7 @@ type client struct {
 }
 
 func serve(t *testing.T, paths ...string) *client {
-	return serveAt(t, NewServer(must(NewLibrary(paths)), nil))
+	return serveAt(t, NewServer(envtest.Must(NewLibrary(paths)), nil))
 }
 
 func serveAt(t *testing.T, handler http.Handler) *client {
@@ -119,9 +111,9 @@ func serveAt(t *testing.T, handler http.Handler) *client {
 // get asks for a path and reads the answer into v.
 func (c *client) get(path string, v any) int {
 	c.Helper()
-	reply := must(http.Get(c.URL + path))
+	reply := envtest.Must(http.Get(c.URL + path))
 	defer reply.Body.Close()
-	text := must(io.ReadAll(reply.Body))
+	text := envtest.Must(io.ReadAll(reply.Body))
 	if v != nil {
 		require.NoError(c, json.Unmarshal(text, v), "%s: %s", path, text)
 	}
@@ -258,7 +250,7 @@ func TestRefusals(t *testing.T) {
 // What cannot be read is in the list and says why; the rest is not touched by it.
 func TestMalformed(t *testing.T) {
 	dir, history := t.TempDir(), historyTexts(t)
-	good := must(os.ReadFile("../games/blocking.jsonl"))
+	good := envtest.Must(os.ReadFile("../games/blocking.jsonl"))
 	text := strings.TrimSpace(string(good))
 	changed := func(old, new string) string { return strings.Replace(text, old, new, 1) + "\n" }
 	want := map[string]string{}
@@ -316,7 +308,7 @@ func TestMalformed(t *testing.T) {
 func FuzzServer(f *testing.F) {
 	dir := f.TempDir()
 	copyFile(f, "testdata/blocking4.jsonl", dir+"/blocking4.jsonl")
-	l := must(NewLibrary([]string{dir}))
+	l := envtest.Must(NewLibrary([]string{dir}))
 	s := NewServer(l, new(counting))
 	paths := []string{"/api/games", "/api/game", "/api/frames", "/api/marked", "/api/analysis", "/"}
 	f.Add(uint8(0), "from=0&count=5&q=blocking", "")
@@ -373,7 +365,7 @@ func TestKindOfAToy(t *testing.T) {
 	require.Equal(t, kind{Title: "Toy, pick", Unit: "move"}, kindOf("toy:pick"))
 
 	path := filepath.Join(t.TempDir(), "toy.jsonl")
-	w := must(record.Create(path))
+	w := envtest.Must(record.Create(path))
 	s, rec := toy.Pick.New(2), record.New(toy.Pick, 0, []string{"a", "b"})
 	s.Reset(0)
 	rec.End(s)
@@ -400,7 +392,7 @@ func writeBomb(t *testing.T, path, text string, times int, end string) {
 	member := func(text string) []byte {
 		var out bytes.Buffer
 		z := gzip.NewWriter(&out)
-		must(z.Write([]byte(text)))
+		envtest.Must(z.Write([]byte(text)))
 		require.NoError(t, z.Close())
 		return out.Bytes()
 	}
@@ -412,7 +404,7 @@ func writeBomb(t *testing.T, path, text string, times int, end string) {
 func TestViewerBesideBombs(t *testing.T) {
 	dir := t.TempDir()
 	copyFile(t, "testdata/blocking4.jsonl", dir+"/good.jsonl")
-	game := must(os.ReadFile(dir + "/good.jsonl"))
+	game := envtest.Must(os.ReadFile(dir + "/good.jsonl"))
 	long := string(bytes.TrimSpace(game)) + strings.Repeat(" ", 12<<20) + "\n"
 	writeBomb(t, dir+"/a blank.jsonl.gz", strings.Repeat("\n", 1<<20), 3<<10, "")
 	writeBomb(t, dir+"/long.jsonl.gz", long, 256, "")
@@ -438,10 +430,10 @@ func TestViewerBesideBombs(t *testing.T) {
 // A game far behind in a compressed file is not looked for when nobody waits for it any more.
 func TestViewerHearsThatNobodyWaits(t *testing.T) {
 	dir := t.TempDir()
-	game := must(os.ReadFile("testdata/blocking4.jsonl"))
+	game := envtest.Must(os.ReadFile("testdata/blocking4.jsonl"))
 	line := string(bytes.TrimSpace(game)) + strings.Repeat(" ", 12<<20) + "\n"
 	writeBomb(t, dir+"/deep.jsonl.gz", line, 1<<10, string(game))
-	l := must(NewLibrary([]string{dir}))
+	l := envtest.Must(NewLibrary([]string{dir}))
 	s := NewServer(l, nil)
 	deep := &entry{ID: "deep", Game: "blocking", file: "deep.jsonl.gz", path: dir + "/deep.jsonl.gz", number: 1025,
 		line: 1025, offset: int64(len(line)) << 10}
@@ -587,11 +579,11 @@ func TestDropbloxFrames(t *testing.T) {
 // Records are listed as they are appended; a long game in parts is followed.
 func TestRecordsGrow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "run.jsonl")
-	text := must(os.ReadFile("../games/tetrisduel.jsonl"))
+	text := envtest.Must(os.ReadFile("../games/tetrisduel.jsonl"))
 	rec := firstOf(t, "../games/tetrisduel.jsonl")
 	add := func(text string) {
-		f := must(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
-		must(f.WriteString(text))
+		f := envtest.Must(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644))
+		envtest.Must(f.WriteString(text))
 		require.NoError(t, f.Close())
 	}
 	add(string(text) + string(text[:200]))
@@ -610,7 +602,7 @@ func TestRecordsGrow(t *testing.T) {
 		if !more {
 			p["scores"], p["results"] = rec.Scores, rec.Results
 		}
-		return string(must(json.Marshal(p))) + "\n"
+		return string(envtest.Must(json.Marshal(p))) + "\n"
 	}
 	add(part(0, 0, 100, true))
 	games := c.list("").Games
@@ -663,7 +655,7 @@ func FuzzHistory(f *testing.F) {
 
 // start begins a game of a single board per seat.
 func start(t *testing.T, game string, seats int) (*env.Game, env.State) {
-	g := must(games.Lookup(game))
+	g := envtest.Must(games.Lookup(game))
 	s := g.New(seats)
 	s.Reset(7)
 	return g, s
@@ -775,7 +767,7 @@ func css(t *paint.Theme) string {
 // they are written there.
 func TestPalette(t *testing.T) {
 	const path = "page/style.css"
-	text := must(os.ReadFile(path))
+	text := envtest.Must(os.ReadFile(path))
 	first, _, ok := strings.Cut(string(text), "*/\n")
 	require.True(t, ok)
 	_, after, ok := strings.Cut(string(text), "/* and those of the page */\n")

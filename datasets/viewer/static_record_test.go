@@ -23,13 +23,14 @@ import (
 
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 )
 
 // firstOf returns the first record of a file.
 func firstOf(t testing.TB, path string) *record.Record {
-	r := must(record.Open(path))
+	r := envtest.Must(record.Open(path))
 	defer r.Close()
-	return must(r.Read())
+	return envtest.Must(r.Read())
 }
 
 // TestRecordPage opens a document of every game in the browser, without a server: alone, and in a sandboxed frame as a
@@ -37,7 +38,7 @@ func firstOf(t testing.TB, path string) *record.Record {
 func TestRecordPage(t *testing.T) {
 	dir := t.TempDir()
 	b := browse(t, dir)
-	files := must(filepath.Glob("../games/*.jsonl"))
+	files := envtest.Must(filepath.Glob("../games/*.jsonl"))
 	require.Len(t, files, 5)
 	for _, file := range append(files, "testdata/blocking4.jsonl") {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
@@ -46,11 +47,11 @@ func TestRecordPage(t *testing.T) {
 			rec := firstOf(t, file)
 			rec.Agents[0] = `</script><b id="bad">x</b>`
 			source := filepath.Join(dir, "my game #1.jsonl")
-			w := must(record.Create(source))
+			w := envtest.Must(record.Create(source))
 			require.NoError(t, w.Write(rec))
 			require.NoError(t, w.Close())
 			var doc strings.Builder
-			shown := must(WriteHTML(t.Context(), &doc, source, -1))
+			shown := envtest.Must(WriteHTML(t.Context(), &doc, source, -1))
 			require.Equal(t, 1, shown.Number)
 			require.Less(t, doc.Len(), 1<<20)
 			path := filepath.Join(dir, name+".html")
@@ -95,8 +96,8 @@ func (b *tab) framed(path string, doc string) {
 	b.Home = "file://" + path
 	b.Visit("")
 	require.Eventually(b, func() bool {
-		shot := must(chromedp.Run(b.Ctx, chromedp.CaptureScreenshot()))
-		picture := must(png.Decode(bytes.NewReader(shot)))
+		shot := envtest.Must(chromedp.Run(b.Ctx, chromedp.CaptureScreenshot()))
+		picture := envtest.Must(png.Decode(bytes.NewReader(shot)))
 		key, seat := 0, 0 // pixels of the key, and of the mark of seat 0
 		for x := range 1200 {
 			for y := 60; y < 700; y++ {
@@ -115,18 +116,18 @@ func (b *tab) framed(path string, doc string) {
 
 // TestPageOfARecordHasNoTime: two builds of the documentation site are the same bytes.
 func TestPageOfARecordHasNoTime(t *testing.T) {
-	one := must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context()))
+	one := envtest.Must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context()))
 	time.Sleep(2 * time.Millisecond) // a time in milliseconds would differ
-	require.Equal(t, one, must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())))
+	require.Equal(t, one, envtest.Must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())))
 }
 
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 func TestPageOfBadRecords(t *testing.T) {
 	good := *firstOf(t, "../games/blockbattle.jsonl")
 	replay := func(rec *record.Record) info {
-		_, data, _ := strings.Cut(must(entryOf(rec, "x").html(context.Background())), `id="own" data-game="x">`)
+		_, data, _ := strings.Cut(envtest.Must(entryOf(rec, "x").html(context.Background())), `id="own" data-game="x">`)
 		data, _, _ = strings.Cut(data, "</script>")
-		zip := must(gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))))
+		zip := envtest.Must(gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))))
 		var out struct {
 			Game   struct{ Replay info }
 			Frames []Frame

@@ -40,3 +40,11 @@ func Many(short, long int) int {
 	}
 	return short
 }
+
+// Must returns the value of a step of a test's set-up that does not fail. It panics with the error of one that does.
+func Must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}

@@ -23,6 +23,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/mlp"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
 	"blockyard/rpc/wire/client"
@@ -82,7 +83,7 @@ type attacker struct {
 
 func connect(t *testing.T, path string) *attacker {
 	t.Helper()
-	conn := must((&net.Dialer{}).DialContext(context.Background(), "unix", path))
+	conn := envtest.Must((&net.Dialer{}).DialContext(context.Background(), "unix", path))
 	t.Cleanup(func() { _ = conn.Close() })
 	a := &attacker{t: t, conn: conn, c: client.New(conn), room: 1 << 20}
 	a.must("hello", map[string]any{"proto": []int{3, 0}})
@@ -188,9 +189,9 @@ func TestMemoryThatTheMachineLacks(t *testing.T) {
 		t.Skip("the limit is read on Linux")
 	}
 	first := serve(t, "--listen", "unix:"+filepath.Join(t.TempDir(), "s"))
-	b := must(os.ReadFile(fmt.Sprintf("/proc/%d/statm", first.Process.Pid)))
+	b := envtest.Must(os.ReadFile(fmt.Sprintf("/proc/%d/statm", first.Process.Pid)))
 	var pages int
-	must(fmt.Sscan(string(b), &pages))
+	envtest.Must(fmt.Sscan(string(b), &pages))
 	path := filepath.Join(t.TempDir(), "s")
 	limit := pages*os.Getpagesize()>>10 + 400<<10 // KiB
 	// glibc, which this test binary has and the program has not, would reserve 64 MiB for each thread that allocates.
@@ -439,7 +440,7 @@ func TestAgentsAreCounted(t *testing.T) {
 		_, err := c.Open(game, map[string]any{"num_envs": games, "opponents": map[int]string{1: opponent}})
 		return err
 	}
-	g := must(c.Open("dropblox", map[string]any{"num_envs": 4}))
+	g := envtest.Must(c.Open("dropblox", map[string]any{"num_envs": 4}))
 	require.NoError(t, g.CallSlab("reset"))
 	before := memory()
 	policy := func(spec string) error {
@@ -461,7 +462,7 @@ func TestAgentsAreCounted(t *testing.T) {
 	require.Zero(t, memory())
 
 	// A second spec takes its weights and their multiples; the searches are those of the games that are being stepped.
-	g = must(c.Open("blockbattle", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "learned"}}))
+	g = envtest.Must(c.Open("blockbattle", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "learned"}}))
 	one := memory()
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: []any{[]any{"learned", 1}, []any{"learned:ply=1", 1}}}))
 	require.Less(t, memory()-one, int64(500_000))

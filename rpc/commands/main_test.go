@@ -36,14 +36,6 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
-
 // TestMain lets the test binary be the program, so that tests can start it.
 func TestMain(m *testing.M) {
 	if v := os.Getenv("BLOCKYARD_RPC_PROGRAM"); v != "" {
@@ -76,7 +68,7 @@ func serve(t *testing.T, args ...string) *process {
 // serveBy is serve by a command that runs the rest of its arguments.
 func serveBy(t *testing.T, by []string, args ...string) *process {
 	t.Helper()
-	command := slices.Concat(by, []string{must(os.Executable()), "serve"}, args)
+	command := slices.Concat(by, []string{envtest.Must(os.Executable()), "serve"}, args)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM="+version)
 	return start(t, cmd)
@@ -90,10 +82,10 @@ func start(t *testing.T, cmd *exec.Cmd) *process {
 	var err error
 	p.stdin, err = p.StdinPipe()
 	require.NoError(t, err)
-	out := must(p.StdoutPipe())
+	out := envtest.Must(p.StdoutPipe())
 	require.NoError(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
-	require.NoError(t, json.Unmarshal(must(bufio.NewReader(out).ReadBytes('\n')), p))
+	require.NoError(t, json.Unmarshal(envtest.Must(bufio.NewReader(out).ReadBytes('\n')), p))
 	require.Equal(t, p.Process.Pid, p.PID)
 	require.Equal(t, server.Protocol, p.Proto)
 	go func() { p.ended <- p.Wait() }()
@@ -148,7 +140,7 @@ func await(t *testing.T, address string, come func(stats) bool) {
 
 func dial(t *testing.T, address string) *client.Client {
 	t.Helper()
-	c := must(client.Dial(context.Background(), address, "", nil))
+	c := envtest.Must(client.Dial(context.Background(), address, "", nil))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
 }
@@ -157,17 +149,17 @@ func TestServeUntilSIGTERM(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.sock")
 	p := serve(t, "--listen", "unix:"+path, "--listen", "tcp:127.0.0.1:0")
 	require.Len(t, p.Ready, 2)
-	require.Equal(t, fs.ModeSocket|0o600, must(os.Stat(path)).Mode())
+	require.Equal(t, fs.ModeSocket|0o600, envtest.Must(os.Stat(path)).Mode())
 	for _, address := range p.Ready {
 		options := map[string]any{"num_envs": 32, "opponents": map[int]string{1: "random"}}
-		g := must(dial(t, address).Open("BlockBattle-v0", options))
+		g := envtest.Must(dial(t, address).Open("BlockBattle-v0", options))
 		require.NoError(t, g.CallSlab("reset"))
 		go func() { _ = g.Call("rollout", nil, 1_000_000, map[string]any{"keep": "last"}) }()
 	}
 	await(t, p.Ready[0], func(s stats) bool { return s.Steps > 0 }) // in the middle of a request
 	p.signal(t, syscall.SIGTERM)
 	p.ends(t)
-	require.Empty(t, must(os.ReadDir(filepath.Dir(path))))
+	require.Empty(t, envtest.Must(os.ReadDir(filepath.Dir(path))))
 }
 
 func TestStaleSockets(t *testing.T) {
@@ -223,7 +215,7 @@ func TestTokenFile(t *testing.T) {
 		_, err := client.Dial(t.Context(), p.Ready[0], "ann", nil)
 		require.ErrorContains(t, err, "auth_failed")
 		for _, token := range tokens {
-			must(client.Dial(t.Context(), p.Ready[0], token, nil))
+			envtest.Must(client.Dial(t.Context(), p.Ready[0], token, nil))
 		}
 	}
 	for _, bad := range []string{"", "secret\nsecond line\n", "ann secret max_envs=no"} {
@@ -284,7 +276,7 @@ func exits(t *testing.T, status int, lines ...string) {
 const keys = "../python/tests/tls/"
 
 func TestOldTLSIsRefused(t *testing.T) {
-	pool := must(listen.Authorities(keys + "ca.pem"))
+	pool := envtest.Must(listen.Authorities(keys + "ca.pem"))
 	flags := []string{"--listen", "tls:127.0.0.1:0", "--cert", keys + "server.pem", "--key", keys + "server.key"}
 	for _, c := range []struct {
 		flags  []string
@@ -320,7 +312,7 @@ func TestNoMemoryLimit(t *testing.T) {
 	c, hello, err := greeted(t, p.Ready[0], server.Protocol[:]...)
 	require.NoError(t, err)
 	require.Equal(t, limits.Unlimited, hello.Limits["max_memory"])
-	must(c.Open("dropblox", map[string]any{"num_envs": 64}))
+	envtest.Must(c.Open("dropblox", map[string]any{"num_envs": 64}))
 }
 
 // The flags for time-outs are limits of the server, as --max-memory is in TestNoMemoryLimit.
@@ -332,7 +324,7 @@ func TestTimeoutFlags(t *testing.T) {
 		"": defaultLimits(), " --hello-timeout=1s --frame-timeout=2s --write-timeout=3s --drain-timeout=4s": longer,
 	} {
 		p := Program()
-		must(p.Parse(t.Context(), strings.Fields("serve --listen unix:x"+flags)))
+		envtest.Must(p.Parse(t.Context(), strings.Fields("serve --listen unix:x"+flags)))
 		require.Equal(t, want, p.Commands.(*table).Serve.Limits)
 	}
 }
@@ -340,14 +332,14 @@ func TestTimeoutFlags(t *testing.T) {
 // Only with a token may games be watched from other machines.
 func TestWatchRefuses(t *testing.T) {
 	c := serveCmd{}
-	all := must(c.listen(nil, &ready{}, nil, nil, nil))
+	all := envtest.Must(c.listen(nil, &ready{}, nil, nil, nil))
 	require.Empty(t, all, "off by default")
 	c.Watch = "0.0.0.0:0"
 	_, err := c.listen(nil, &ready{}, nil, nil, nil)
 	require.ErrorContains(t, err, "set a token")
 	for address, tokens := range map[string][]limits.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {
 		c.Watch = address
-		all := must(c.listen(tokens, &ready{}, nil, nil, nil))
+		all := envtest.Must(c.listen(tokens, &ready{}, nil, nil, nil))
 		require.Len(t, all, 1)
 		require.NoError(t, closeAll(all))
 	}
@@ -357,7 +349,7 @@ func TestWatchRefuses(t *testing.T) {
 func searching(t *testing.T, address string) *client.Client {
 	t.Helper()
 	c := dial(t, address)
-	g := must(c.Open("Dropblox-v0", map[string]any{"num_envs": 1000}))
+	g := envtest.Must(c.Open("Dropblox-v0", map[string]any{"num_envs": 1000}))
 	require.NoError(t, g.CallSlab("reset"))
 	before := statsOf(t, c).Memory
 	go func() {
@@ -412,9 +404,9 @@ func TestMetrics(t *testing.T) {
 	exits(t, 0, "ping "+p.HTTP)
 	exits(t, 1, "ping "+p.HTTP+"/other", "ping http://127.0.0.1:1")
 
-	c := must(client.Dial(t.Context(), p.Ready[0], "secret", nil))
+	c := envtest.Must(client.Dial(t.Context(), p.Ready[0], "secret", nil))
 	defer c.Close()
-	g := must(c.Open("BlockBattle-v0", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "random"}}))
+	g := envtest.Must(c.Open("BlockBattle-v0", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "random"}}))
 	require.NoError(t, g.CallSlab("reset"))
 	for range 5 {
 		require.NoError(t, g.Step(bytes.Repeat([]byte{0xff}, 2*g.Rows)))
@@ -460,7 +452,7 @@ func TestMetrics(t *testing.T) {
 func TestDrain(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0", "--drain", "10m")
 	c := dial(t, p.Ready[0])
-	g := must(c.Open("BlockBattle-v0", nil))
+	g := envtest.Must(c.Open("BlockBattle-v0", nil))
 	require.NoError(t, g.CallSlab("reset"))
 	p.signal(t, syscall.SIGTERM)
 	require.Eventually(t, func() bool {
@@ -510,7 +502,7 @@ func answer(t *testing.T, l net.Listener, text, fails string) {
 func TestPingForeignServer(t *testing.T) {
 	for name, text := range envtest.Hostile {
 		for fails, status := range map[string]int{"hello": program.Failed, "ping": program.Failed, "stats": program.Failed, "": program.Done} {
-			l := must(net.Listen("tcp", "127.0.0.1:0"))
+			l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 			go answer(t, l, text, fails)
 			var out, errs bytes.Buffer
 			con := &program.Console{In: new(bytes.Buffer), Out: &out, Err: &errs}

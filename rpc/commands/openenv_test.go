@@ -20,14 +20,15 @@ import (
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 )
 
 // ask sends JSON to the server of OpenEnv and returns the answer.
 func (p *process) ask(t *testing.T, path, body string) (out map[string]any) {
 	t.Helper()
-	r := must(http.Post(p.OpenEnv+path, "application/json", strings.NewReader(body)))
+	r := envtest.Must(http.Post(p.OpenEnv+path, "application/json", strings.NewReader(body)))
 	defer r.Body.Close()
-	b := must(io.ReadAll(r.Body))
+	b := envtest.Must(io.ReadAll(r.Body))
 	require.Equal(t, http.StatusOK, r.StatusCode, string(b))
 	require.NoError(t, json.Unmarshal(b, &out), string(b))
 	return out
@@ -68,7 +69,7 @@ func TestOpenEnvRecords(t *testing.T) {
 		p.ask(t, "/step", `{"episode_id": "e", "action": {"move": "r0 x3"}}`)
 		p.signal(t, syscall.SIGTERM)
 		p.ends(t)
-		in := must(record.Open(path))
+		in := envtest.Must(record.Open(path))
 		count := 0
 		for rec, err := range in.All() {
 			require.NoError(t, err)
@@ -148,7 +149,7 @@ func TestReverify(t *testing.T) {
 	write(duel + "\n\n" + drop + "\n")
 	out, _ := reverify(t, program.Done, file, "--write", fresh)
 	require.Contains(t, out, "2 rollouts, 0 with other rewards")
-	lines := strings.Split(strings.TrimSpace(string(must(os.ReadFile(fresh)))), "\n")
+	lines := strings.Split(strings.TrimSpace(string(envtest.Must(os.ReadFile(fresh)))), "\n")
 	require.Len(t, lines, 2)
 	require.JSONEq(t, duel, lines[0])
 	require.JSONEq(t, drop, lines[1])
@@ -157,7 +158,7 @@ func TestReverify(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(drop), &changed))
 	rewards := changed["rewards"].([]any)
 	rewards[0] = rewards[0].(float64) + 1
-	text := must(json.Marshal(changed))
+	text := envtest.Must(json.Marshal(changed))
 	write(duel + "\n" + string(text) + "\n")
 	out, _ = reverify(t, program.Failed, file)
 	require.Contains(t, out, file+":2: rewards [")
@@ -174,7 +175,7 @@ func TestReverify(t *testing.T) {
 
 func deployed(t *testing.T, file string) []byte {
 	t.Helper()
-	return must(os.ReadFile(file))
+	return envtest.Must(os.ReadFile(file))
 }
 
 // parses asserts that a command line is one of this program.
@@ -205,7 +206,7 @@ func TestDockerfile(t *testing.T) {
 
 // The manifests name the images of this version and flags that exist.
 func TestManifests(t *testing.T) {
-	files := must(filepath.Glob("../deploy/kubernetes/*.yaml"))
+	files := envtest.Must(filepath.Glob("../deploy/kubernetes/*.yaml"))
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		text := string(deployed(t, file))

@@ -15,6 +15,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
+	"blockyard/env/envtest"
 )
 
 // lines are what a new game adds to files that exist: one import and one line of a list each.
@@ -41,8 +42,8 @@ type house struct{ dir string }
 func (h house) build(t *testing.T) {
 	overlay := map[string]string{}
 	for k, l := range lines {
-		path := must(filepath.Abs(filepath.Join("../..", l.file)))
-		text := must(os.ReadFile(path))
+		path := envtest.Must(filepath.Abs(filepath.Join("../..", l.file)))
+		text := envtest.Must(os.ReadFile(path))
 		for before, line := range map[string]string{"import (": `"` + l.imports + `"`, l.list: l.line} {
 			require.Equal(t, 1, bytes.Count(text, []byte(before)), "%s: %s", path, before)
 			text = bytes.Replace(text, []byte(before), []byte(before+"\n\t"+line), 1)
@@ -50,7 +51,7 @@ func (h house) build(t *testing.T) {
 		overlay[path] = filepath.Join(h.dir, string(rune('a'+k))+".go")
 		require.NoError(t, os.WriteFile(overlay[path], text, 0o600))
 	}
-	text := must(json.Marshal(map[string]any{"Replace": overlay}))
+	text := envtest.Must(json.Marshal(map[string]any{"Replace": overlay}))
 	file := filepath.Join(h.dir, "overlay.json")
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-overlay", file, "-ldflags=-s -w",
@@ -141,7 +142,7 @@ func (h house) server(t *testing.T) {
 	require.NoError(t, c.Call("feature_names", &facts, "toy:pick"))
 	require.Equal(t, "toy", facts.Game)
 	require.Equal(t, "lead", facts.Features[1])
-	g := must(c.Open("toy:pick", map[string]any{"num_envs": 2, "illegal": "random", "opponents": map[int]any{1: "hand"}}))
+	g := envtest.Must(c.Open("toy:pick", map[string]any{"num_envs": 2, "illegal": "random", "opponents": map[int]any{1: "hand"}}))
 	require.NoError(t, g.Reset(map[string]any{"seed": 7}))
 	var rows struct {
 		Actions  []byte `msgpack:"actions"`

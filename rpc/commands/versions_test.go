@@ -18,6 +18,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
@@ -27,7 +28,7 @@ import (
 // frozen returns bytes that blockyard 0.1.0 with protocol 1.1 wrote.
 func frozen(t *testing.T, name string) []byte {
 	t.Helper()
-	return must(os.ReadFile(filepath.Join("testdata", "1.1", name)))
+	return envtest.Must(os.ReadFile(filepath.Join("testdata", "1.1", name)))
 }
 
 // started returns the address of a new server.
@@ -43,7 +44,7 @@ func greeted(t *testing.T, address string, proto ...int) (c *client.Client, hell
 }, err error) {
 	t.Helper()
 	network, rest, _ := strings.Cut(address, ":")
-	conn := must(net.Dial(network, rest))
+	conn := envtest.Must(net.Dial(network, rest))
 	t.Cleanup(func() { _ = conn.Close() })
 	c = client.New(conn)
 	return c, hello, c.Call("hello", &hello, map[string]any{"proto": proto, "client": "of another time"})
@@ -77,7 +78,7 @@ func TestOldStatesGoOn(t *testing.T) {
 	for name, facts := range known {
 		state := frozen(t, "state-"+strings.ReplaceAll(name, ":", "-")+".bin")
 		for _, rows := range []string{"seat", "acting"} {
-			g := must(c.Open(name, map[string]any{"seats": facts.Seats, "rows": rows, "autoreset": "NextStep"}))
+			g := envtest.Must(c.Open(name, map[string]any{"seats": facts.Seats, "rows": rows, "autoreset": "NextStep"}))
 			require.NoError(t, g.CallSlab("restore", nil, state))
 			require.NoError(t, g.Call("rollout", nil, 40, map[string]any{"keep": "last"}))
 			var seen struct {
@@ -99,13 +100,13 @@ func TestOldStatesGoOn(t *testing.T) {
 
 // Records of that version replay, in every game; those of other rules are refused by name.
 func TestOldRecordsReplay(t *testing.T) {
-	r := must(record.NewReader("games.jsonl", bytes.NewReader(frozen(t, "games.jsonl"))))
+	r := envtest.Must(record.NewReader("games.jsonl", bytes.NewReader(frozen(t, "games.jsonl"))))
 	n := 0
 	for rec, err := range r.All() {
 		require.NoError(t, err)
-		g := must(games.Lookup(rec.Game))
+		g := envtest.Must(games.Lookup(rec.Game))
 		require.NoError(t, record.Check(g, rec))
-		newer := must(json.Marshal(rec))
+		newer := envtest.Must(json.Marshal(rec))
 		newer = append(bytes.TrimSuffix(newer, []byte("}")), `,"of tomorrow":{"a":[1]}}`...)
 		var again record.Record
 		require.NoError(t, json.Unmarshal(newer, &again))
@@ -122,12 +123,12 @@ func TestOldWeightsPlay(t *testing.T) {
 	file := frozen(t, "weights-dropblox.safetensors")
 	came := func(string) ([]byte, error) { return file, nil }
 	text := bots.Foreign("learned:width=3,depth=1,weights="+bots.ContentName(file), came)
-	agent := must(bots.New(dropblox.Game, text))
-	a := must(agent(1))
+	agent := envtest.Must(bots.New(dropblox.Game, text))
+	a := envtest.Must(agent(1))
 	s := dropblox.Game.New(1)
 	s.Reset(4)
 	for _, choice := range []env.Action{31, 725, 229, 64, 559, 98, 1120, 525, 1086, 195, 361, 393, 1382, 1053, 128, 1513} {
-		action := must(a.Act(t.Context(), s, 0))
+		action := envtest.Must(a.Act(t.Context(), s, 0))
 		require.Equal(t, choice, action)
 		s.Step(env.Alone(0, action))
 	}
@@ -151,7 +152,7 @@ func TestOldSpecsAreKnown(t *testing.T) {
 
 		"wintetris:tick": {"hand:parts=4"},
 	} {
-		g := must(games.Lookup(game))
+		g := envtest.Must(games.Lookup(game))
 		for _, spec := range specs {
 			_, err := bots.Parse(g, bots.Own(spec))
 			require.NoError(t, err, "%s: %s", game, spec)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"blockyard/env/envtest"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
 )
@@ -90,14 +91,14 @@ func BenchmarkFork(b *testing.B) {
 			most := limits.DefaultLimits()
 			most.MaxSessions, most.MaxFiles = 2*mostForks, 1<<20
 			w := start(b, game, server.Config{Limits: most}, nil)
-			p := must(w.newSession(nil))
-			must(p.reset(resetOptions{}))
+			p := envtest.Must(w.newSession(nil))
+			envtest.Must(p.reset(resetOptions{}))
 			b.ReportAllocs()
 			b.ResetTimer()
 			for left := b.N; left > 0; {
 				seed, n := uint64(left), min(left, mostForks)
-				must(fork(p, forkArguments{N: n, Seed: &seed}))
-				must(release(p, releaseArguments{}))
+				envtest.Must(fork(p, forkArguments{N: n, Seed: &seed}))
+				envtest.Must(release(p, releaseArguments{}))
 				left -= n
 			}
 		})

@@ -20,6 +20,7 @@ import (
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
@@ -120,7 +121,7 @@ func TestClosedWhileTheOpponentThinks(t *testing.T) {
 		status <- code
 	}()
 	<-opponent.begun
-	must(w.find(nil, "e")).close()
+	envtest.Must(w.find(nil, "e")).close()
 	require.Equal(t, http.StatusNotFound, <-status)
 	require.NoError(t, w.Close())
 	require.NotContains(t, lines.String(), "ERROR")
@@ -197,9 +198,9 @@ func TestBodiesThatNeverCome(t *testing.T) {
 	w := start(t, "blocking", server.Config{}, nil)
 	address := strings.TrimPrefix(w.url, "http://")
 	for range 2 * 128 { // by default, 64 sessions may have 128 connections
-		c := must(net.Dial("tcp", address))
+		c := envtest.Must(net.Dial("tcp", address))
 		t.Cleanup(func() { _ = c.Close() })
-		must(fmt.Fprintf(c, "POST /reset HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n{", address))
+		envtest.Must(fmt.Fprintf(c, "POST /reset HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n{", address))
 	}
 	w.want(t, http.StatusOK, "GET", "/health", "")
 }
@@ -225,13 +226,13 @@ func answered(t *testing.T, s *Server, method, path, body, session string) *http
 // time all are gone. No time passes.
 func TestSlowModels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := must(games.Lookup("wintetris"))
+		g := envtest.Must(games.Lookup("wintetris"))
 		guests := server.New(server.Config{Limits: limits.DefaultLimits()})
-		s := must(New(Config{Game: g, Ledger: guests.Ledger()}))
+		s := envtest.Must(New(Config{Game: g, Ledger: guests.Ledger()}))
 		require.Equal(t, 30*time.Minute, s.c.Idle)
 		require.Equal(t, http.StatusOK, answered(t, s, "POST", "/reset", `{"seed": 1, "episode_id": "e"}`, "").Code)
-		p := must(s.find(nil, "e"))
-		branch := must(fork(p, forkArguments{N: 1})).value.(forks).Branches[0]
+		p := envtest.Must(s.find(nil, "e"))
+		branch := envtest.Must(fork(p, forkArguments{N: 1})).value.(forks).Branches[0]
 		hello := answered(t, s, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
 			{"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "slow", "version": "1"}}}`, "")
 		require.Equal(t, http.StatusOK, hello.Code, hello.Body.String())

@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
 )
@@ -39,7 +40,7 @@ func (w *world) connect(t *testing.T, token string) (*mcp.ClientSession, error) 
 // call calls a tool, which fails or not, and returns its text.
 func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any, fails ...bool) string {
 	t.Helper()
-	r := must(s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments}))
+	r := envtest.Must(s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments}))
 	require.Equal(t, len(fails) > 0, r.IsError, tool)
 	return r.Content[0].(*mcp.TextContent).Text
 }
@@ -49,12 +50,12 @@ func TestMCP(t *testing.T) {
 	w := start(t, "blockbattle", server.Config{}, nil)
 	var sessions []*mcp.ClientSession
 	for seed := range 2 {
-		s := must(w.connect(t, ""))
+		s := envtest.Must(w.connect(t, ""))
 		require.Contains(t, call(t, s, "observe", map[string]any{"new_game": true, "seed": seed}), "round 1")
 		sessions = append(sessions, s)
 	}
 	a, b := sessions[0], sessions[1]
-	list := must(a.ListTools(t.Context(), nil))
+	list := envtest.Must(a.ListTools(t.Context(), nil))
 	require.Len(t, list.Tools, 11)
 	for _, tool := range list.Tools {
 		reads := slices.Contains([]string{"legal_moves", "rules", "render", "children"}, tool.Name)
@@ -80,7 +81,7 @@ func TestMCPIsLimited(t *testing.T) {
 	_, err := w.connect(t, "b")
 	require.Error(t, err)
 	for range 2 {
-		call(t, must(w.connect(t, "a")), "observe", nil)
+		call(t, envtest.Must(w.connect(t, "a")), "observe", nil)
 	}
 	_, err = w.connect(t, "a")
 	require.Error(t, err)
@@ -104,7 +105,7 @@ func TestMCPVersionsTakeNoPlace(t *testing.T) {
 		}
 	})
 	for range 2 {
-		must(w.connect(t, ""))
+		envtest.Must(w.connect(t, ""))
 	}
 	require.Equal(t, []int{0, 1}, asked)
 }
@@ -114,7 +115,7 @@ func TestMCPVersionsTakeNoPlace(t *testing.T) {
 func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{
 		{Name: "ann", Secret: "a", MaxSessions: 1}, {Name: "bob", Secret: "b"}}}, nil)
-	s := must(w.connect(t, "a"))
+	s := envtest.Must(w.connect(t, "a"))
 	require.Equal(t, 1, w.guests.Counts().Sessions, "before any tool is called")
 	for range 63 {
 		_, err := w.connect(t, "a")
@@ -130,13 +131,13 @@ func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	call(t, s, "observe", nil)
 	require.NoError(t, s.Close())
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 0 }, patience, time.Millisecond)
-	must(w.connect(t, "a"))
+	envtest.Must(w.connect(t, "a"))
 }
 
 // rpcCall sends a request of plain JSON-RPC.
 func (w *world) rpcCall(t *testing.T, method string, params any) map[string]any {
 	t.Helper()
-	b := must(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
+	b := envtest.Must(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
 	out := w.want(t, http.StatusOK, "POST", "/mcp", string(b))
 	require.EqualValues(t, 7, out["id"])
 	return out
@@ -210,7 +211,7 @@ func TestBadRequests(t *testing.T) {
 // named returns the names of tools in a list as JSON has it.
 func named(t *testing.T, list any) (names []string) {
 	t.Helper()
-	b := must(json.Marshal(list))
+	b := envtest.Must(json.Marshal(list))
 	var tools []struct{ Name string }
 	require.NoError(t, json.Unmarshal(b, &tools))
 	for _, tool := range tools {
@@ -222,7 +223,7 @@ func named(t *testing.T, list any) (names []string) {
 // A tool that is off is neither listed nor called, through any door, and a reset takes no state that only it might use.
 func TestToolsThatAreOff(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Tools = []string{"play", "observe"} })
-	session := must(w.connect(t, ""))
+	session := envtest.Must(w.connect(t, ""))
 	p := w.dial(t, "")
 	overSocket := func(method, params string) map[string]any {
 		_, out := p.send(fmt.Sprintf(`{"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": %q, "params": %s}}`,
@@ -239,7 +240,7 @@ func TestToolsThatAreOff(t *testing.T) {
 	w.want(t, 200, "POST", "/reset", `{"seed": 1}`)
 	p.send(`{"type": "reset", "data": {"seed": 1}}`)
 
-	list := must(session.ListTools(t.Context(), nil))
+	list := envtest.Must(session.ListTools(t.Context(), nil))
 	const listing = `{"type": "list_tools"}`
 	for door, tools := range map[string]any{
 		"MCP":            list.Tools,
@@ -286,5 +287,5 @@ func TestToolsAreNamed(t *testing.T) {
 		_, err := only(wrong)
 		require.ErrorContains(t, err, "want some of observe,legal_moves,play,rules,render,children,fork,rewind,save,restore,release")
 	}
-	require.Len(t, must(only(nil)), len(Tools()))
+	require.Len(t, envtest.Must(only(nil)), len(Tools()))
 }

@@ -15,6 +15,7 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
@@ -30,9 +31,9 @@ func TestWebSocketPlaysTheGame(t *testing.T) {
 			for k := 1; k < len(agents); k++ {
 				agents[k] = w.c.Opponent
 			}
-			e := must(vec.New(g, vec.Config{Envs: 1, Agents: agents, Autoreset: vec.Disabled}))
+			e := envtest.Must(vec.New(g, vec.Config{Envs: 1, Agents: agents, Autoreset: vec.Disabled}))
 			defer e.Close()
-			batch := must(e.NewBatch())
+			batch := envtest.Must(e.NewBatch())
 			require.NoError(t, e.Reset(vec.From(11), nil, batch))
 			p := w.dial(t, "")
 			kind, r := p.send(`{"type": "reset", "data": {"seed": 11, "episode_id": "mine", "unknown": 1}}`)
@@ -272,7 +273,7 @@ func recording(t *testing.T, game string, sc server.Config, change func(*Config)
 	w *world, records func() map[string]*record.Record) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
-	to := must(record.Append(path))
+	to := envtest.Must(record.Append(path))
 	w = start(t, game, sc, func(c *Config) {
 		c.Records = to
 		if change != nil {
@@ -282,7 +283,7 @@ func recording(t *testing.T, game string, sc server.Config, change func(*Config)
 	return w, func() map[string]*record.Record {
 		require.NoError(t, w.Close())
 		require.NoError(t, to.Close())
-		from := must(record.Open(path))
+		from := envtest.Must(record.Open(path))
 		defer from.Close()
 		all := map[string]*record.Record{}
 		for rec, err := range from.All() {
@@ -389,7 +390,7 @@ func TestRelabelledPlay(t *testing.T) {
 				require.Equal(t, rules, s["rules"])
 				states, texts = append(states, s), append(texts, observationOf(r)["text"].(string))
 				again := w.dial(t, "")
-				data := must(jsonOf(map[string]any{"seed": s["seed"], "rules": rules, "moves": s["moves"]}))
+				data := envtest.Must(jsonOf(map[string]any{"seed": s["seed"], "rules": rules, "moves": s["moves"]}))
 				again.send(`{"type": "reset", "data": ` + data + `}`)
 				_, replayed := again.send(`{"type": "state"}`)
 				require.Equal(t, s["rewards"], replayed["rewards"])
@@ -420,7 +421,7 @@ func TestRelabelledRules(t *testing.T) {
 // use calls a tool by an action over a WebSocket, and returns its result or the text of its error.
 func (p *player) use(tool string, arguments map[string]any) (map[string]any, string) {
 	p.t.Helper()
-	data := must(jsonOf(map[string]any{"type": "call_tool", "tool_name": tool, "arguments": arguments}))
+	data := envtest.Must(jsonOf(map[string]any{"type": "call_tool", "tool_name": tool, "arguments": arguments}))
 	kind, r := p.send(`{"type": "step", "data": ` + data + `}`)
 	require.Equal(p.t, "observation", kind, r)
 	o := observationOf(r)
@@ -455,7 +456,7 @@ func (p *player) line(branch string, n int) (all []string) {
 		}
 		r := p.must("play", map[string]any{"branch": branch, "move": moves[(k*7)%len(moves)]})
 		delete(observationOf(r), "metadata")
-		all = append(all, string(must(json.Marshal(r))))
+		all = append(all, string(envtest.Must(json.Marshal(r))))
 	}
 	return all
 }
@@ -489,7 +490,7 @@ func TestBranches(t *testing.T) {
 			for k, b := range namesOf(first) {
 				require.Equal(t, p.line(b, 4), p.line(namesOf(again)[k], 4), "a seed is a future")
 				s := w.want(t, 200, "GET", "/state?episode_id="+b, "")
-				data := must(jsonOf(map[string]any{"seed": s["seed"], "moves": s["moves"], "reseeds": s["reseeds"]}))
+				data := envtest.Must(jsonOf(map[string]any{"seed": s["seed"], "moves": s["moves"], "reseeds": s["reseeds"]}))
 				q := w.dial(t, "")
 				q.send(`{"type": "reset", "data": ` + data + `}`)
 				_, replayed := q.send(`{"type": "state"}`)
@@ -671,7 +672,7 @@ func FuzzArguments(f *testing.F) {
 			f.Add(m.name, []byte(text))
 		}
 	}
-	p := must(w.newSession(nil))
+	p := envtest.Must(w.newSession(nil))
 	f.Fuzz(func(t *testing.T, name string, b []byte) {
 		got, found, err := w.call(p, name, b)
 		require.Equal(t, slices.ContainsFunc(w.methods, func(m method) bool { return m.name == name }), found)
@@ -680,8 +681,8 @@ func FuzzArguments(f *testing.F) {
 			require.NotEqual(t, 500, w.failureOf(err).status)
 			return
 		}
-		must(json.Marshal(got.value))
-		must(release(p, releaseArguments{}))
+		envtest.Must(json.Marshal(got.value))
+		envtest.Must(release(p, releaseArguments{}))
 	})
 }
 
@@ -692,7 +693,7 @@ func TestInjectedState(t *testing.T) {
 	p.send(`{"type": "reset", "data": {"seed": 5}}`)
 	p.line("", 3)
 	_, s := p.send(`{"type": "state"}`)
-	b := must(json.Marshal(s))
+	b := envtest.Must(json.Marshal(s))
 	_, r := q.send(fmt.Sprintf(`{"type": "reset", "data": {"seed": 1, "episode_id": "mine", "injected_state": %s}}`, b))
 	require.Equal(t, s["rewards"].([]any)[2], r["reward"])
 	_, again := q.send(`{"type": "state"}`)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/env/envtest"
 	"blockyard/rpc/session/limits"
 
 	"github.com/coder/websocket"
@@ -21,14 +22,6 @@ import (
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // A world is a server on a port of its own.
 type world struct {
@@ -43,8 +36,8 @@ const patience = time.Minute
 // start starts a server of a game, against a random opponent.
 func start(t testing.TB, game string, sc server.Config, change func(*Config)) *world {
 	t.Helper()
-	g := must(games.Lookup(game))
-	random := must(bots.New(g, bots.Own("random")))
+	g := envtest.Must(games.Lookup(game))
+	random := envtest.Must(bots.New(g, bots.Own("random")))
 	if sc.Limits == (limits.Limits{}) {
 		sc.Limits = limits.DefaultLimits()
 	}
@@ -54,8 +47,8 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 	if change != nil {
 		change(&c)
 	}
-	w.Server = must(New(c))
-	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	w.Server = envtest.Must(New(c))
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	w.url = "http://" + l.Addr().String()
 	ended := make(chan error, 1)
 	go func() { ended <- w.Serve(l) }()
@@ -72,15 +65,15 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 // ask sends a request and returns the status and the answer. Headers are pairs of name and value.
 func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (int, map[string]any) {
 	t.Helper()
-	q := must(http.NewRequest(method, w.url+path, bytes.NewBufferString(body)))
+	q := envtest.Must(http.NewRequest(method, w.url+path, bytes.NewBufferString(body)))
 	for k := 0; k < len(headers); k += 2 {
 		if q.Header.Set(headers[k], headers[k+1]); headers[k] == "Host" {
 			q.Host = headers[k+1]
 		}
 	}
-	r := must(http.DefaultClient.Do(q))
+	r := envtest.Must(http.DefaultClient.Do(q))
 	defer r.Body.Close()
-	b := must(io.ReadAll(r.Body))
+	b := envtest.Must(io.ReadAll(r.Body))
 	var out map[string]any
 	if len(b) > 0 && b[0] == '{' {
 		require.NoError(t, json.Unmarshal(b, &out), string(b))
@@ -189,7 +182,7 @@ func (p *player) receive() (string, map[string]any) {
 // step plays a move.
 func (p *player) step(move string) (string, map[string]any) {
 	p.t.Helper()
-	b := must(json.Marshal(map[string]any{"type": "step", "data": map[string]string{"move": move}}))
+	b := envtest.Must(json.Marshal(map[string]any{"type": "step", "data": map[string]string{"move": move}}))
 	return p.send(string(b))
 }
 

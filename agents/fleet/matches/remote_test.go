@@ -20,18 +20,11 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // long is how long tests wait for an event that will come.
 const long = 2 * time.Minute
@@ -39,14 +32,14 @@ const long = 2 * time.Minute
 // newMatch is a match between two agents, and its records as JSON.
 func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *strings.Builder) {
 	t.Helper()
-	g := must(games.Lookup(game))
+	g := envtest.Must(games.Lookup(game))
 	lines := new(strings.Builder)
 	m := &match.Match{Rules: g, Units: units, Seed: 7, Record: func(r *record.Record) error {
 		return json.NewEncoder(lines).Encode(r)
 	}}
 	for _, text := range []string{a, b} {
-		agent := must(bots.Parse(g, bots.Own(text)))
-		m.Players = append(m.Players, match.Player{Name: agent.Recorded(), Spec: text, New: must(agent.Factory())})
+		agent := envtest.Must(bots.Parse(g, bots.Own(text)))
+		m.Players = append(m.Players, match.Player{Name: agent.Recorded(), Spec: text, New: envtest.Must(agent.Factory())})
 	}
 	return m, lines
 }
@@ -56,7 +49,7 @@ func start(t *testing.T, m *match.Match, limits fleet.Limits) *session {
 	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
-	site := must(f.Open(dir, "test", quiet))
+	site := envtest.Must(f.Open(dir, "test", quiet))
 	s, err := serve(t.Context(), site, m, []string{m.Players[0].Spec, m.Players[1].Spec},
 		fleet.Options{Folder: dir, Log: quiet}, limits)
 	require.NoError(t, err)
@@ -76,8 +69,8 @@ func (s *session) work(ctx context.Context, name string, kind fleet.Kind) <-chan
 // one seat, and of more than two, even if a worker sends something else.
 func TestSameMatch(t *testing.T) {
 	weights := filepath.Join(t.TempDir(), "net.safetensors")
-	shipped := bots.Of(must(games.Lookup("blockbattle"))).Learned
-	require.NoError(t, os.WriteFile(weights, must(io.ReadAll(must(shipped.Files.Open(shipped.File)))), 0o600))
+	shipped := bots.Of(envtest.Must(games.Lookup("blockbattle"))).Learned
+	require.NoError(t, os.WriteFile(weights, envtest.Must(io.ReadAll(envtest.Must(shipped.Files.Open(shipped.File)))), 0o600))
 	liar := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
 		return func() (fleet.Player, error) {
 			return func(context.Context, json.RawMessage) (*fleet.Result, error) {
@@ -90,20 +83,20 @@ func TestSameMatch(t *testing.T) {
 		change func(*match.Match)
 	}{
 		"blockbattle": {"learned:ply=1,weights=" + weights, func(m *match.Match) {
-			m.Book = match.Book{must(env.Encode(nil, m.Rules.New(2)))}
+			m.Book = match.Book{envtest.Must(env.Encode(nil, m.Rules.New(2)))}
 		}},
 		"wintetris": {"me=hand", func(m *match.Match) { m.Skip, m.Steps = 3, 40 }},
 		"blocking":  {"me=hand", func(m *match.Match) { m.Seats = 3 }},
 	} {
 		alone, want := newMatch(t, game, c.player, "random", 6)
 		c.change(alone)
-		local := must(alone.Play(t.Context()))
+		local := envtest.Must(alone.Play(t.Context()))
 
 		together, got := newMatch(t, game, c.player, "random", 6)
 		c.change(together)
 		s := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100})
 		remote := make(chan *match.Report, 1)
-		go func() { remote <- must(together.Play(t.Context())) }()
+		go func() { remote <- envtest.Must(together.Play(t.Context())) }()
 		require.ErrorIs(t, <-s.work(t.Context(), "liar", liar), fleet.ErrRefused)
 		first, second := s.work(t.Context(), "first", Open), s.work(t.Context(), "second", Open)
 		require.Equal(t, local, <-remote, game)
@@ -155,7 +148,7 @@ func TestRefusedWorkers(t *testing.T) {
 
 // Agents whose play would depend on the machine are refused when the match starts.
 func TestRefusedAgents(t *testing.T) {
-	g := must(games.Lookup("blockbattle"))
+	g := envtest.Must(games.Lookup("blockbattle"))
 	for text, says := range map[string]string{
 		"hand:time=50ms":        "depend on the clock",
 		"exec:cat":              "a program of this machine",
@@ -180,7 +173,7 @@ func TestUnitThatFails(t *testing.T) {
 	require.ErrorContains(t, err, "was given to workers 3 times and has no result: worker fragile says: panic: out of order")
 	require.Regexp(t, "^unit [01] ", err.Error())
 	_, key, _ := strings.Cut(s.Site.Join, "--creds ")
-	require.NotEmpty(t, must(filepath.Glob(filepath.Join(filepath.Dir(key), "failed-unit-[01].json"))))
+	require.NotEmpty(t, envtest.Must(filepath.Glob(filepath.Join(filepath.Dir(key), "failed-unit-[01].json"))))
 	require.NoError(t, s.Close(true))
 	require.NoError(t, <-left)
 }
@@ -190,7 +183,7 @@ func TestRecordsAreReplayed(t *testing.T) {
 	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
 	s := &session{match: m}
 	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {Player: 1}}}}
-	games := must(m.PlayUnit(t.Context(), u))
+	games := envtest.Must(m.PlayUnit(t.Context(), u))
 	_, err := s.check(u, fleet.JSON(games))
 	require.NoError(t, err)
 	games[0].Scores[0]++

@@ -14,6 +14,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/match/series"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // botOf is an entrant in Python.
@@ -30,7 +31,7 @@ const answering = "import sys\nn, me = 0, ''\nfor line in sys.stdin:\n    words 
 // testGame is how test games of Block Battle are played, and against whom.
 func testGame(t *testing.T) (series.Lines, contest.Program) {
 	rules := bots.Of(blockbattle.Game).Host
-	setup := must(rules.Open(blockbattle.Game, must(rules.Settings(nil))))
+	setup := envtest.Must(rules.Open(blockbattle.Game, envtest.Must(rules.Settings(nil))))
 	m := series.Lines{Rules: blockbattle.Game, Setup: setup, Strict: true, Losses: rules.Losses}
 	return m, botOf(t, fmt.Sprintf(answering, "'drop'")).Program
 }
@@ -74,7 +75,7 @@ func TestDialects(t *testing.T) {
 	m.Player = func(number int) contest.Player { return all[number].Player() }
 	for _, seats := range [][]int{{0, 1}, {1, 2}, {2, 0}} {
 		g := match.Played{Seed: "1", Seats: seats}
-		must(m.Play(t.Context(), &g))
+		envtest.Must(m.Play(t.Context(), &g))
 		require.Positive(t, g.Tallies[0].Answers)
 		require.Equal(t, []int{0, 0}, []int{g.Tallies[0].Remarks, g.Tallies[1].Remarks}, "%v", g.Tallies)
 	}

@@ -11,6 +11,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -31,7 +32,7 @@ func TestHostileSubmissions(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x\x1b[2J\ny", "\x1b[31m.txt"), nil, 0o600))
 
 	refused := map[string]string{}
-	for _, e := range must(Enter(must(Submissions(blockbattle.Game, dir)))) {
+	for _, e := range envtest.Must(Enter(envtest.Must(Submissions(blockbattle.Game, dir)))) {
 		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0, nil))
 		refused[e.Name] = e.Refused
 		require.NotRegexp(t, `[[:cntrl:]]`, e.Name+e.Refused)

@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // played is a league of five entrants with games between them, of whom two are versions of one, and the third, with a
@@ -88,12 +89,12 @@ func TestFeeds(t *testing.T) {
 		Items   []struct{ Title string }
 		Table   []standing `json:"_standings"`
 	}
-	require.NoError(t, json.Unmarshal(must(os.ReadFile(filepath.Join(l.Dir, jsonFeed))), &asJSON))
+	require.NoError(t, json.Unmarshal(envtest.Must(os.ReadFile(filepath.Join(l.Dir, jsonFeed))), &asJSON))
 	require.Equal(t, "https://jsonfeed.org/version/1.1", asJSON.Version)
 	require.Len(t, asJSON.Table, 4)
 	require.Equal(t, "Standings after 24 games", asJSON.Items[0].Title)
 	require.Len(t, asJSON.Items, 6)
-	text := must(os.ReadFile(filepath.Join(l.Dir, atomFeed)))
+	text := envtest.Must(os.ReadFile(filepath.Join(l.Dir, atomFeed)))
 	require.NotContains(t, string(text), "<img")
 	require.Regexp(t, `<id>[^<]+</id><title>[^<]+</title><updated>[^<]+</updated><author><name>[^<]`, string(text))
 	var asXML struct {
@@ -118,7 +119,7 @@ func TestFeeds(t *testing.T) {
 // bots, and names are text.
 func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	l := played(t)
-	token := must(AddAuthor(l.Dir, "ann"))
+	token := envtest.Must(AddAuthor(l.Dir, "ann"))
 	l.known = []*Entrant{{Name: "ann-bot", From: SubmissionsDir + "/ann-bot.zip", Refused: "does not compile: " + strings.Repeat("longname", 40),
 		Output: "<b>error</b> " + strings.Repeat("x", 300)}, {Name: "ann-other", From: SubmissionsDir + "/ann-other.zip"}}
 	l.here = map[string]sight{SubmissionsDir + "/ann-bot.zip": {}, SubmissionsDir + "/ann-other.zip": {}}
@@ -163,7 +164,7 @@ func fits(t *testing.T, b *webtest.Tab, name, ready string) {
 
 func pageOf(t *testing.T, dir string) string {
 	t.Helper()
-	return string(must(os.ReadFile(filepath.Join(dir, PageFile))))
+	return string(envtest.Must(os.ReadFile(filepath.Join(dir, PageFile))))
 }
 
 // large is a league of 200 entrants, of whom every tenth has three versions, with 50,000 games.
@@ -221,6 +222,6 @@ func BenchmarkLargeLeague(b *testing.B) {
 		require.NoError(b, l.WritePage(dir))
 	}
 	for _, name := range []string{PageFile, jsonFeed} {
-		b.ReportMetric(float64(must(os.Stat(filepath.Join(dir, name))).Size()), "bytes:"+name)
+		b.ReportMetric(float64(envtest.Must(os.Stat(filepath.Join(dir, name))).Size()), "bytes:"+name)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set, and names
@@ -72,23 +73,23 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 	require.NotContains(t, tour.Report().String(), "does not count")
 	require.NoError(t, tour.Journal.Close())
 	journal, first := filepath.Join(dir, journalFile), filepath.Join(dir, RecordFile(0))
-	lines := must(os.ReadFile(journal))
-	game := must(os.ReadFile(first))
-	second := must(os.ReadFile(filepath.Join(dir, RecordFile(1))))
+	lines := envtest.Must(os.ReadFile(journal))
+	game := envtest.Must(os.ReadFile(first))
+	second := envtest.Must(os.ReadFile(filepath.Join(dir, RecordFile(1))))
 	note := func(change func(*match.Played)) func() {
 		return func() {
 			p := tour.Played[0]
 			p.Points, p.Ranks = slices.Clone(p.Points), slices.Clone(p.Ranks)
 			change(&p)
 			_, rest, _ := strings.Cut(string(lines), "\n")
-			require.NoError(t, os.WriteFile(journal, []byte(string(must(json.Marshal(p)))+"\n"+rest), 0o600))
+			require.NoError(t, os.WriteFile(journal, []byte(string(envtest.Must(json.Marshal(p)))+"\n"+rest), 0o600))
 		}
 	}
 	rewrite := func(change func(*record.Record)) func() {
 		return func() {
-			rec := must(readRecord(first))
+			rec := envtest.Must(readRecord(first))
 			change(rec)
-			w := must(record.Create(first))
+			w := envtest.Must(record.Create(first))
 			require.NoError(t, w.Write(rec))
 			require.NoError(t, w.Close())
 		}
@@ -100,7 +101,7 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 		"its record is of another": func() { require.NoError(t, os.WriteFile(first, second, 0o600)) },
 		`between ["b" "a"]`:        rewrite(func(r *record.Record) { slices.Reverse(r.Agents) }),
 		"differs from the record":  rewrite(func(r *record.Record) { slices.Reverse(r.Scores) }),
-		"of another game: ":        rewrite(func(r *record.Record) { r.Start = must(env.Encode(nil, blocking.New(2, 7))) }),
+		"of another game: ":        rewrite(func(r *record.Record) { r.Start = envtest.Must(env.Encode(nil, blocking.New(2, 7))) }),
 		"it has no record":         func() { require.NoError(t, os.Remove(first)) },
 	} {
 		forge()

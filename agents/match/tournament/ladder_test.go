@@ -16,6 +16,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -29,7 +30,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 		a.Steps = 30
 	}
 	for _, spec := range specs {
-		made := must(bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin="))))
+		made := envtest.Must(bots.New(g, bots.Own(strings.TrimPrefix(spec, "twin="))))
 		a.Players = append(a.Players, match.Player{Name: spec, New: made})
 		tour.Entrants = append(tour.Entrants, &Entrant{Name: spec, Fingerprint: spec})
 	}
@@ -41,7 +42,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 // climb plays a ladder in a folder to its end.
 func climb(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) *match.Report {
 	t.Helper()
-	tour := must(ladder(t, g, dir, rounds, specs...))
+	tour := envtest.Must(ladder(t, g, dir, rounds, specs...))
 	require.NoError(t, errors.Join(tour.Play(t.Context()), tour.Journal.Close()))
 	return tour.Report().Report
 }
@@ -70,12 +71,12 @@ func TestLadder(t *testing.T) {
 
 // The games of two agents in a ladder are those of their match with the seed of the round.
 func TestLadderPlaysTheGamesOfAMatch(t *testing.T) {
-	tour := must(ladder(t, blocking.Game, t.TempDir(), 2, "random", "first"))
+	tour := envtest.Must(ladder(t, blocking.Game, t.TempDir(), 2, "random", "first"))
 	require.NoError(t, errors.Join(tour.Play(t.Context()), tour.Journal.Close()))
 	m := tour.Runner.(*match.Agents).Match
 	for round := range 2 {
 		m.Units, m.Seed = 1, env.Derive(7, uint64(round))
-		r := must(m.Play(t.Context()))
+		r := envtest.Must(m.Play(t.Context()))
 		want := match.NewReport(blocking.Game, "", []match.Standing{{Name: "random"}, {Name: "first", Number: 1}})
 		want.Add(tour.Played[2*round : 2*round+2])
 		require.Equal(t, want.Meetings[0], r.Meetings[0])
@@ -125,7 +126,7 @@ func TestLadderGoesOn(t *testing.T) {
 	want := climb(t, blocking.Game, whole, 3, specs...)
 	path := filepath.Join(dir, journalFile)
 	for parts := 0; ; parts++ {
-		tour := must(ladder(t, blocking.Game, dir, 3, specs...))
+		tour := envtest.Must(ladder(t, blocking.Game, dir, 3, specs...))
 		_, err := OpenJournal(dir)
 		require.ErrorContains(t, err, "another process plays in "+dir)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -150,11 +151,11 @@ func TestLadderGoesOn(t *testing.T) {
 		}
 		require.ErrorIs(t, err, context.Canceled)
 		require.Contains(t, r.String(), "run the same command again to go on")
-		f := must(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))
-		must(f.WriteString(`{"number":`)) // as kill -9 leaves it
+		f := envtest.Must(os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0))
+		envtest.Must(f.WriteString(`{"number":`)) // as kill -9 leaves it
 		require.NoError(t, f.Close())
 	}
-	require.Equal(t, string(must(os.ReadFile(filepath.Join(whole, journalFile)))), string(must(os.ReadFile(path))))
+	require.Equal(t, string(envtest.Must(os.ReadFile(filepath.Join(whole, journalFile)))), string(envtest.Must(os.ReadFile(path))))
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 4, specs...).Games)
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 1, specs...).Games, "what was played counts")
 

@@ -51,7 +51,7 @@ func opened(t *testing.T, dir string) *League {
 func look(t *testing.T, l *League, times int) {
 	t.Helper()
 	for range times {
-		l.look(t.Context(), must(l.List()))
+		l.look(t.Context(), envtest.Must(l.List()))
 		l.running.Wait()
 		require.NoError(t, l.admit())
 	}
@@ -163,7 +163,7 @@ func TestVersions(t *testing.T) {
 				for _, k := range l.playing() {
 					require.Equal(t, "port", l.Entrants[k].Dialect)
 				}
-				require.Len(t, must(os.ReadDir(filepath.Join(l.Dir, BuildDir))), len(s.here), "of those that play")
+				require.Len(t, envtest.Must(os.ReadDir(filepath.Join(l.Dir, BuildDir))), len(s.here), "of those that play")
 			}
 			require.Len(t, l.Entrants, c.entrants)
 			require.NoError(t, l.Journal.Close())
@@ -200,7 +200,7 @@ func TestWhoIsContained(t *testing.T) {
 	texts := []string{"random", "one=exec:cat"}
 	l.List = func() (list []*bots.Agent, err error) {
 		for _, text := range texts {
-			list = append(list, must(bots.Parse(blocking.Game, bots.Own(text))))
+			list = append(list, envtest.Must(bots.Parse(blocking.Game, bots.Own(text))))
 		}
 		return list, nil
 	}
@@ -446,10 +446,10 @@ func TestCandidateThatCannotBeKept(t *testing.T) {
 	_, err = try()
 	require.ErrorContains(t, err, "which is there: move that away and try again")
 	require.NoError(t, os.Remove(there))
-	got := must(try())
+	got := envtest.Must(try())
 	require.Equal(t, []any{"a", Kept, "submissions/a"}, []any{got.Candidate, got.Decision, got.Place})
 	require.FileExists(t, filepath.Join(there, "a.py"))
-	require.Len(t, must(os.ReadDir(filepath.Dir(there))), 1, "no part is left behind")
+	require.Len(t, envtest.Must(os.ReadDir(filepath.Dir(there))), 1, "no part is left behind")
 }
 
 // TestPairsOfACandidate: the second game of a pair that was interrupted is played only if both are there.

@@ -14,6 +14,7 @@ import (
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // fixed is a contest in which the first seat always wins. During a game it calls during.
@@ -22,14 +23,6 @@ type fixed struct{ during func() error }
 func (f fixed) Play(_ context.Context, g *match.Played) (*record.Record, error) {
 	g.Points, g.Ranks, g.UsedMS, g.MostMS = []int{1, 0}, []int{1, 2}, []float64{0, 0}, []float64{0, 0}
 	return nil, f.during()
-}
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
 }
 
 // between is a tournament of entrants a, b, ... without a journal.
@@ -45,7 +38,7 @@ func between(c match.Runner, names ...string) *Tournament {
 func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament {
 	t.Helper()
 	tour := between(c, names...)
-	tour.Journal = must(openJournal(dir, &tour.Config, "", tour.Entrants))
+	tour.Journal = envtest.Must(openJournal(dir, &tour.Config, "", tour.Entrants))
 	t.Cleanup(func() { _ = tour.Journal.Close() })
 	tour.Changed = func(t *Tournament) error { return t.WritePage(dir) }
 	return tour
@@ -149,7 +142,7 @@ func TestJournalIsOpenBeforeBotsRun(t *testing.T) {
 	}
 	tour := between(fixed{forge}, "a", "b")
 	tour.Changed = func(*Tournament) error { return nil }
-	tour.Journal = must(OpenJournal(dir))
+	tour.Journal = envtest.Must(OpenJournal(dir))
 	t.Cleanup(func() { _ = tour.Journal.Close() })
 	require.NoError(t, forge(), "while it is tested")
 	require.False(t, tour.Journal.Tested())

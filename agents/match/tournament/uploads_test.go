@@ -19,6 +19,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/datasets/program/web"
+	"blockyard/env/envtest"
 )
 
 // A port is a league whose page takes uploads.
@@ -43,10 +44,10 @@ func openPort(t *testing.T, authors ...string) *port {
 		p.told = append(p.told, fmt.Sprintf(format, a...))
 	}
 	for _, name := range authors {
-		p.tokens[name] = must(AddAuthor(l.Dir, name))
+		p.tokens[name] = envtest.Must(AddAuthor(l.Dir, name))
 	}
 	p.Uploads = &Uploads{League: l, Size: 1 << 10, Bots: 2, Hourly: 12, Time: time.Minute}
-	listener := must(net.Listen("tcp", "127.0.0.1:0"))
+	listener := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	p.address = "http://" + listener.Addr().String()
 	server := web.NewServer(p.Handler(), web.Limits{})
 	go func() { _ = server.Serve(listener) }()
@@ -58,7 +59,7 @@ func openPort(t *testing.T, authors ...string) *port {
 func (p *port) ask(author, request string, body io.Reader) (int, string) {
 	p.Helper()
 	method, path, _ := strings.Cut(request, " ")
-	q := must(http.NewRequest(method, p.address+path, body))
+	q := envtest.Must(http.NewRequest(method, p.address+path, body))
 	if author != "" {
 		q.Header.Set("Authorization", "Bearer "+p.tokens[author])
 	}
@@ -68,7 +69,7 @@ func (p *port) ask(author, request string, body io.Reader) (int, string) {
 	r, err := http.DefaultClient.Do(q)
 	require.NoError(p, err)
 	defer r.Body.Close()
-	return r.StatusCode, string(must(io.ReadAll(r.Body)))
+	return r.StatusCode, string(envtest.Must(io.ReadAll(r.Body)))
 }
 
 // want is ask for an answer with a status.
@@ -82,7 +83,7 @@ func (p *port) want(status int, author, request, body string) string {
 // files lists the submissions, with what is hidden.
 func (p *port) files() (names []string) {
 	p.Helper()
-	for _, f := range must(os.ReadDir(filepath.Join(p.League.Dir, SubmissionsDir))) {
+	for _, f := range envtest.Must(os.ReadDir(filepath.Join(p.League.Dir, SubmissionsDir))) {
 		names = append(names, f.Name())
 	}
 	return names
@@ -109,7 +110,7 @@ func TestUploads(t *testing.T) {
 	p.want(200, "ann", "PUT /bots/Bot.java", "class Bot {}")
 	p.want(200, "ann", "PUT /bots/bad.zip", "no archive")
 	require.Equal(t, []string{"ann-Bot.zip", "ann-bad.zip"}, p.files())
-	z := must(zip.OpenReader(filepath.Join(l.Dir, SubmissionsDir, "ann-Bot.zip")))
+	z := envtest.Must(zip.OpenReader(filepath.Join(l.Dir, SubmissionsDir, "ann-Bot.zip")))
 	require.Equal(t, "Bot.java", z.File[0].Name, "its name matters to its language")
 	require.NoError(t, z.Close())
 	look(t, l, 2)
@@ -154,10 +155,10 @@ func TestUploadsAreRefused(t *testing.T) {
 	p.want(413, "ann", "PUT /bots/bot.zip", strings.Repeat("x", 1<<10+1))
 	p.want(413, "ann", "PUT /bots/bot.py", strings.Repeat("x", 1<<10+1))
 	p.want(400, "ann", "PUT /bots/bot.zip", "")
-	raw := must(net.Dial("tcp", strings.TrimPrefix(p.address, "http://")))
+	raw := envtest.Must(net.Dial("tcp", strings.TrimPrefix(p.address, "http://")))
 	fmt.Fprintf(raw, "PUT /bots/bot.zip HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\nContent-Length: 9\r\n\r\nhalf", p.tokens["ann"])
 	require.NoError(t, raw.(*net.TCPConn).CloseWrite())
-	require.Contains(t, string(must(io.ReadAll(raw))), "has not arrived whole")
+	require.Contains(t, string(envtest.Must(io.ReadAll(raw))), "has not arrived whole")
 	require.Empty(t, p.files())
 
 	for _, name := range []string{"one.zip", "two.zip", "two.py"} {
@@ -189,7 +190,7 @@ func TestSlowUploads(t *testing.T) {
 			s, _ := p.ask("ann", "PUT /bots/slow.zip", out)
 			status <- s
 		}()
-		must(in.Write([]byte("half")))
+		envtest.Must(in.Write([]byte("half")))
 		require.Eventually(t, func() bool {
 			p.Uploads.mu.Lock()
 			defer p.Uploads.mu.Unlock()
@@ -247,12 +248,12 @@ func TestLogsAreForTheirAuthors(t *testing.T) {
 // TestAuthors: a token is kept as its hash, in a file for the owner alone, and a name is in use once.
 func TestAuthors(t *testing.T) {
 	dir := t.TempDir()
-	token := must(AddAuthor(dir, "ann"))
+	token := envtest.Must(AddAuthor(dir, "ann"))
 	require.GreaterOrEqual(t, len(token), 26, "128 bits in base 32")
 	path := filepath.Join(dir, AuthorsFile)
-	require.NotContains(t, string(must(os.ReadFile(path))), token)
-	require.Equal(t, os.FileMode(0o600), must(os.Stat(path)).Mode().Perm())
-	all := must(readAuthors(dir))
+	require.NotContains(t, string(envtest.Must(os.ReadFile(path))), token)
+	require.Equal(t, os.FileMode(0o600), envtest.Must(os.Stat(path)).Mode().Perm())
+	all := envtest.Must(readAuthors(dir))
 	require.Equal(t, "ann", all.named(token))
 	require.Empty(t, all.named(all["ann"]), "the hash is no token")
 	_, err := AddAuthor(dir, "ann")
@@ -263,7 +264,7 @@ func TestAuthors(t *testing.T) {
 	}
 	require.ErrorContains(t, RemoveAuthor(dir, "bob"), `author "bob" is none of `+dir+": ann")
 	require.NoError(t, RemoveAuthor(dir, "ann"))
-	all = must(readAuthors(dir))
+	all = envtest.Must(readAuthors(dir))
 	require.Empty(t, all)
 	_, err = AddAuthor(filepath.Join(dir, "none"), "ann")
 	require.ErrorContains(t, err, "want the folder of a league")
@@ -285,7 +286,7 @@ func TestHandlerSharesNoSources(t *testing.T) {
 		"/build/a/bot.py": 404, "/tournament.json": 404, "/journal.jsonl": 404, "/logs/../build/a/bot.py": 404,
 		"/logs/%2e%2e/build/a/bot.py": 404, "/logs": 404, "/authors.json": 404, "/feed.json": 200, "/feed.atom": 200,
 	} {
-		r := must(http.Get(server.URL + url))
+		r := envtest.Must(http.Get(server.URL + url))
 		r.Body.Close()
 		require.Equal(t, want, r.StatusCode, url)
 		if url == "/" {
@@ -308,7 +309,7 @@ func TestHandlerTellsChanges(t *testing.T) {
 		ask, err := http.NewRequest(http.MethodGet, server.URL+"/"+map[string]string{jsonFeed: jsonFeed}[file], nil)
 		require.NoError(t, err)
 		again := func() int {
-			r := must(http.DefaultClient.Do(ask))
+			r := envtest.Must(http.DefaultClient.Do(ask))
 			r.Body.Close()
 			ask.Header.Set("If-Modified-Since", r.Header.Get("Last-Modified"))
 			ask.Header.Set("If-None-Match", r.Header.Get("ETag"))

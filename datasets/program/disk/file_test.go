@@ -14,15 +14,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
+	"blockyard/env/envtest"
+)
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
@@ -35,7 +29,7 @@ func TestWrite(t *testing.T) {
 	})
 	require.ErrorIs(t, err, failure)
 	holds(t, path, "one")
-	require.Equal(t, os.FileMode(0o600), must(os.Stat(path)).Mode().Perm())
+	require.Equal(t, os.FileMode(0o600), envtest.Must(os.Stat(path)).Mode().Perm())
 	require.Equal(t, []string{"file"}, names(t, dir), "nothing is left behind")
 	require.NoError(t, Publish(path, 0o644, []byte("three")))
 	holds(t, path, "three")
@@ -50,13 +44,13 @@ func TestWrite(t *testing.T) {
 
 func holds(t *testing.T, path, want string) {
 	t.Helper()
-	require.Equal(t, want, string(must(os.ReadFile(path))))
+	require.Equal(t, want, string(envtest.Must(os.ReadFile(path))))
 }
 
 // names returns the names of the files in a folder.
 func names(t *testing.T, dir string) (all []string) {
 	t.Helper()
-	list := must(os.ReadDir(dir))
+	list := envtest.Must(os.ReadDir(dir))
 	for _, e := range list {
 		all = append(all, e.Name())
 	}
@@ -70,9 +64,9 @@ func TestSweep(t *testing.T) {
 	for _, name := range []string{".file.123.tmp", ".other.7.tmp", ".file.tmp", "file.1.tmp", ".file.1", ".file.1x.tmp"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
-	first := must(Create(filepath.Join(dir, "file"), 0o600))
+	first := envtest.Must(Create(filepath.Join(dir, "file"), 0o600))
 	swept.Clear() // as another process
-	second := must(Create(filepath.Join(dir, "file"), 0o600))
+	second := envtest.Must(Create(filepath.Join(dir, "file"), 0o600))
 	require.FileExists(t, first.Name())
 	require.NoError(t, first.Commit())
 	require.NoError(t, second.Commit())
@@ -102,7 +96,7 @@ func TestJournalAfterAKill(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.jsonl")
 	require.Empty(t, lines(t, path, map[string]int{"a": 1}, "two", 3))
 	require.Equal(t, []string{`{"a":1}`, `"two"`, `3`}, lines(t, path))
-	whole := must(os.ReadFile(path))
+	whole := envtest.Must(os.ReadFile(path))
 	for n := range len(whole) + 1 {
 		require.NoError(t, os.WriteFile(path, whole[:n], 0o644))
 		want := bytes.Count(whole[:n], []byte("\n"))
@@ -152,12 +146,12 @@ func FuzzJournal(f *testing.F) {
 
 func TestAcquire(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
-	release := must(Acquire(path))
+	release := envtest.Must(Acquire(path))
 	_, err := Acquire(path)
 	require.ErrorIs(t, err, ErrHeld)
 	require.ErrorContains(t, err, path)
 	require.NoError(t, release())
-	require.NoError(t, must(Acquire(path))())
+	require.NoError(t, envtest.Must(Acquire(path))())
 	_, err = Acquire(filepath.Join(path, "no", "folder"))
 	require.Error(t, err)
 }

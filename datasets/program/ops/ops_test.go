@@ -17,23 +17,16 @@ import (
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web"
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/envtest"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 var quiet = slog.New(slog.DiscardHandler)
 
 // A program embeds Flags and passes its counters: the metrics, the health checks and the readiness work.
 func TestSite(t *testing.T) {
 	var c struct{ Flags }
-	parser := must(kong.New(&c))
-	must(parser.Parse([]string{"--http", "127.0.0.1:0", "--allowed-host", "metrics.example"}))
+	parser := envtest.Must(kong.New(&c))
+	envtest.Must(parser.Parse([]string{"--http", "127.0.0.1:0", "--allowed-host", "metrics.example"}))
 	require.Equal(t, web.Names{"metrics.example"}, c.Names)
 	var games atomic.Int64
 	counts := Metrics("blockyard_test_", func(s *Scrape) {
@@ -61,7 +54,7 @@ func TestSite(t *testing.T) {
 	check("/readyz", http.StatusServiceUnavailable, "draining")
 	check("/healthz", http.StatusOK, "ok")
 	check("/other", http.StatusNotFound, "")
-	reply := must(http.Post(site.URL()+"/healthz", "text/plain", strings.NewReader("x")))
+	reply := envtest.Must(http.Post(site.URL()+"/healthz", "text/plain", strings.NewReader("x")))
 	require.NoError(t, reply.Body.Close())
 	require.Equal(t, http.StatusMethodNotAllowed, reply.StatusCode)
 
@@ -91,7 +84,7 @@ func TestMetrics(t *testing.T) {
 	for _, took := range []time.Duration{0, 1 << 12, 1<<12 + 1, time.Second, 1 << 34, 1<<34 + 1} {
 		count(took)
 	}
-	site := must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations))
+	site := envtest.Must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations))
 	defer site.Close()
 	for scrape := 1.0; scrape < 3; scrape++ {
 		page := opstest.Scrape(t, site.URL())
@@ -118,7 +111,7 @@ func TestMetrics(t *testing.T) {
 
 // Without --http nothing is opened, and a program need not care.
 func TestNoSite(t *testing.T) {
-	site := must(new(Flags).Start(quiet))
+	site := envtest.Must(new(Flags).Start(quiet))
 	require.Nil(t, site)
 	site.Ready()
 	site.Unready("draining")
@@ -135,7 +128,7 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 	for address, warns := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true} {
 		var out bytes.Buffer
 		f := Flags{HTTP: address}
-		require.NoError(t, must(f.Start(f.Logger(&out))).Close())
+		require.NoError(t, envtest.Must(f.Start(f.Logger(&out))).Close())
 		require.Equal(t, warns, strings.Contains(out.String(), "level=WARN"), "%s: %s", address, &out)
 	}
 }
@@ -148,9 +141,9 @@ func TestNameIsTakenTwice(t *testing.T) {
 
 func TestLogger(t *testing.T) {
 	var c struct{ Flags }
-	parser := must(kong.New(&c))
+	parser := envtest.Must(kong.New(&c))
 	log := func(args ...string) string {
-		must(parser.Parse(args))
+		envtest.Must(parser.Parse(args))
 		var out bytes.Buffer
 		l := c.Logger(&out)
 		l.Debug("small")

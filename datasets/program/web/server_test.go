@@ -17,20 +17,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/envtest"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 // served serves a handler until the test ends and returns its address.
 func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
 	t.Helper()
-	l := must(net.Listen("tcp", "127.0.0.1:0"))
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, handler, limits) }()
@@ -45,9 +38,9 @@ func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
 func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
 	t.Helper()
 	for range n {
-		c := must(net.Dial("tcp", address))
+		c := envtest.Must(net.Dial("tcp", address))
 		t.Cleanup(func() { _ = c.Close() })
-		must(io.WriteString(c, text))
+		envtest.Must(io.WriteString(c, text))
 		all = append(all, c)
 	}
 	return all
@@ -59,7 +52,7 @@ func answered(t *testing.T, address, path string) net.Conn {
 	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)[0]
 	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	b := make([]byte, 15)
-	must(io.ReadFull(c, b))
+	envtest.Must(io.ReadFull(c, b))
 	require.Equal(t, "HTTP/1.1 200 OK", string(b))
 	return c
 }
@@ -115,7 +108,7 @@ func TestMembersStay(t *testing.T) {
 	for _, c := range red[:5] {
 		isClosed(t, c)
 	}
-	must(io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: localhost\r\n\r\n"))
+	envtest.Must(io.WriteString(blue, "GET /blue HTTP/1.1\r\nHost: localhost\r\n\r\n"))
 	require.NoError(t, blue.SetDeadline(time.Now().Add(time.Minute)))
 	seen := ""
 	for strings.Count(seen, "false 127.0.0.1") < 2 {
@@ -137,7 +130,7 @@ func TestHalfRequestsEnd(t *testing.T) {
 // Only its own names reach a server: any address, localhost, those that it is given, and the name of the machine if other
 // machines reach it. Of web pages, only its own do.
 func TestHosts(t *testing.T) {
-	machine := must(os.Hostname())
+	machine := envtest.Must(os.Hostname())
 	short, _, _ := strings.Cut(machine, ".")
 	const local = "127.0.0.1:80"
 	for _, c := range []struct {
@@ -157,7 +150,7 @@ func TestHosts(t *testing.T) {
 		{"games.example.org", "https://games.example.org:81", false, false},
 	} {
 		for address, want := range map[string]bool{local: c.here, "[::1]:80": c.here, "0.0.0.0:80": c.there, "[::]:80": c.there} {
-			a := must(net.ResolveTCPAddr("tcp", address))
+			a := envtest.Must(net.ResolveTCPAddr("tcp", address))
 			err := Names{"games.example.org"}.of(a).refuse(&http.Request{Host: c.host, Header: http.Header{"Origin": {c.origin}}})
 			require.Equal(t, want, err == nil, "%s at %s: %v", c, address, err)
 		}
@@ -177,11 +170,11 @@ func TestForeignPages(t *testing.T) {
 	own := func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path) }
 	address := served(t, own, Limits{Names: Names{"play.example"}})
 	for host, want := range map[string]string{"rebound.example": "--allowed-host NAME", "play.example:443": "/own"} {
-		q := must(http.NewRequest(http.MethodGet, "http://"+address+"/own", nil))
+		q := envtest.Must(http.NewRequest(http.MethodGet, "http://"+address+"/own", nil))
 		q.Host = host
-		r := must(http.DefaultClient.Do(q))
+		r := envtest.Must(http.DefaultClient.Do(q))
 		defer r.Body.Close()
-		text := must(io.ReadAll(r.Body))
+		text := envtest.Must(io.ReadAll(r.Body))
 		require.Equal(t, want == "/own", r.StatusCode == http.StatusOK)
 		require.Equal(t, want == "/own", string(text) == "/own")
 		require.Contains(t, string(text), want)
@@ -191,7 +184,7 @@ func TestForeignPages(t *testing.T) {
 // The address that is printed can be opened on this machine; one that is taken is refused with a hint.
 func TestListen(t *testing.T) {
 	var out, errs strings.Builder
-	l := must(Listen("0.0.0.0:0", "/#game/3", false, &out, &errs))
+	l := envtest.Must(Listen("0.0.0.0:0", "/#game/3", false, &out, &errs))
 	defer l.Close()
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	require.NoError(t, err)

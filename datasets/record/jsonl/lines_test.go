@@ -15,15 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/record/jsonl"
+	"blockyard/env/envtest"
 )
-
-// must returns the result of a step that does not fail.
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
 
 func zip(text string) []byte {
 	var out bytes.Buffer
@@ -35,7 +28,7 @@ func zip(text string) []byte {
 
 // read returns the lines with their numbers, and how they ended.
 func read(t *testing.T, file []byte) (text []string, numbers []int, end error) {
-	r := must(jsonl.New("f", bytes.NewReader(file)))
+	r := envtest.Must(jsonl.New("f", bytes.NewReader(file)))
 	for {
 		line, err := r.Next()
 		if err != nil {
@@ -70,7 +63,7 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 func TestCompressedDataEndsEarly(t *testing.T) {
 	packed := zip(strings.Repeat("some line\n", 1000))
 	for n := 2; n < len(packed); n++ {
-		r := must(jsonl.New("f", bytes.NewReader(packed[:n])))
+		r := envtest.Must(jsonl.New("f", bytes.NewReader(packed[:n])))
 		var err error
 		for err == nil {
 			_, err = r.Next()
@@ -88,8 +81,8 @@ func TestCompressedDataEndsEarly(t *testing.T) {
 func TestOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("a"), 0o644))
-	r := must(jsonl.Open(path))
-	must(r.Next())
+	r := envtest.Must(jsonl.Open(path))
+	envtest.Must(r.Next())
 	require.EqualError(t, r.Errorf("odd: %w", io.ErrNoProgress), path+":1: odd: "+io.ErrNoProgress.Error())
 	require.True(t, r.Cut())
 	require.False(t, r.Compressed())
@@ -102,22 +95,22 @@ func TestOpen(t *testing.T) {
 func TestOffset(t *testing.T) {
 	text := "a\n\nbb\r\nccc"
 	for _, file := range [][]byte{[]byte(text), zip(text)} {
-		r := must(jsonl.New("f", bytes.NewReader(file)))
+		r := envtest.Must(jsonl.New("f", bytes.NewReader(file)))
 		for _, want := range []int64{2, 7, 10} {
-			must(r.Next())
+			envtest.Must(r.Next())
 			require.Equal(t, want, r.Offset())
 		}
 	}
 	for name, file := range map[string][]byte{"plain": []byte(text), "zipped": zip(text)} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, file, 0o644))
-		r := must(jsonl.OpenAt("f", path, 1, 2))
-		require.Equal(t, "bb", string(must(r.Next())))
+		r := envtest.Must(jsonl.OpenAt("f", path, 1, 2))
+		require.Equal(t, "bb", string(envtest.Must(r.Next())))
 		require.Equal(t, 3, r.Line())
 		require.Equal(t, int64(7), r.Offset())
 		require.EqualError(t, r.Errorf("odd"), "f:3: odd")
 		require.NoError(t, r.Close())
-		r = must(jsonl.OpenAt("f", path, 5, 100))
+		r = envtest.Must(jsonl.OpenAt("f", path, 5, 100))
 		_, err := r.Next()
 		require.ErrorIs(t, err, io.EOF, "a shorter file reads as empty")
 		require.NoError(t, r.Close())
@@ -150,7 +143,7 @@ func TestEndlessFiles(t *testing.T) {
 		"x":    "f:1: the line is too long: want at most 16777216 bytes",
 		"{}\n": "f:10923: the file has more than 32768 bytes uncompressed: raise --max-bytes",
 	} {
-		r := must(jsonl.New("f", endless(t, c)))
+		r := envtest.Must(jsonl.New("f", endless(t, c)))
 		if c == "{}\n" {
 			r.Limit(32<<10, "raise --max-bytes")
 		}
@@ -176,7 +169,7 @@ func TestContextEnds(t *testing.T) {
 		// The context ends while the data is read.
 		in := io.MultiReader(bytes.NewReader(bytes.Repeat([]byte(c), 300_000)), hook(cancel),
 			bytes.NewReader(bytes.Repeat([]byte(c), 300_000)), strings.NewReader("y\n"))
-		r := must(jsonl.New("f", in))
+		r := envtest.Must(jsonl.New("f", in))
 		r.Use(ctx)
 		_, err := r.Next()
 		require.ErrorIs(t, err, context.Canceled)
@@ -185,7 +178,7 @@ func TestContextEnds(t *testing.T) {
 		_, err = r.Next()
 		require.ErrorIs(t, err, context.Canceled)
 		r.Use(t.Context())
-		line := must(r.Next())
+		line := envtest.Must(r.Next())
 		require.EqualValues(t, 600_002, r.Offset())
 		require.Equal(t, strings.TrimSpace(strings.Repeat(c, 600_000)+"y"), string(line))
 	}
@@ -204,7 +197,7 @@ func TestContextEndsBehindALongBeginning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	text := strings.Repeat(strings.Repeat("x", 1023)+"\n", 1<<14) + "y\n"
 	require.NoError(t, os.WriteFile(path, zip(text), 0o600))
-	r := must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
+	r := envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
 	defer r.Close()
 	soon, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
@@ -214,9 +207,9 @@ func TestContextEndsBehindALongBeginning(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 	}
 	r.Use(t.Context())
-	require.Equal(t, "y", string(must(r.Next())))
+	require.Equal(t, "y", string(envtest.Must(r.Next())))
 	require.Equal(t, 1<<14+1, r.Line())
-	r = must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
+	r = envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
 	defer r.Close()
 	r.Limit(1<<24, "split it")
 	_, err := r.Next()
