@@ -176,7 +176,7 @@ func TestResume(t *testing.T) {
 	require.NoError(t, second.Close(true))
 }
 
-// Only who has the key is let in, and others learn what to do. A broker says what is wrong with its settings.
+// Only clients with the key are let in, and others learn what to do. A broker says what is wrong with its settings.
 func TestBroker(t *testing.T) {
 	s, other := newSite(t), filepath.Join(t.TempDir(), "other")
 	_, err := broker.NewKey(other)

@@ -226,7 +226,7 @@ func TestSearchesAllocateNothing(t *testing.T) {
 	}
 }
 
-// middles are problems of a game in progress, every 20th turn of one.
+// middles are problems of a game in progress, every 20th turn.
 func middles(t *testing.T) (out []*Problem) {
 	t.Helper()
 	var s dropblox.State

@@ -181,7 +181,7 @@ func TestPairingTellsMore(t *testing.T) {
 	}
 }
 
-// TestPairing: who is new meets somebody near, the pairs of one call differ, and who has left meets nobody.
+// TestPairing: a new entrant meets one of similar rating, the pairs of one call differ, and one that has left meets nobody.
 func TestPairing(t *testing.T) {
 	r := match.NewResults(4) // 0 beats 1, who beats 2; 3 has no game
 	for k := range 40 {
