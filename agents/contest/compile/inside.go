@@ -75,6 +75,14 @@ func inside(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	temporary, err := os.MkdirTemp("", "submission-") // of its own also where nothing is contained
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(temporary)
+	if err := os.Setenv("TMPDIR", temporary); err != nil {
+		return err
+	}
 	c := &compiler{limits: o.Limits, uploads: o.Uploads, goCache: o.GoCache, texts: map[string]string{},
 		tell: func(tool string) { _ = answers.Encode(message{Tool: tool}) }}
 	var cancel context.CancelFunc
