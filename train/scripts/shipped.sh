@@ -27,8 +27,8 @@ blockbattle)
   made=$(net longer 1)
   ;;
 tetrisduel)
-  run run 12 --results 0.25 --iterations 2400 --gate-pairs 60
-  made=$(net run 12)
+  run run 6
+  made=$(net run 6)
   ;;
 blocking)
   run run 6

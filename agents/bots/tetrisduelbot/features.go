@@ -12,8 +12,9 @@ import (
 // The features (features.txt) are the board as seen by the seat that has just moved and by the other one, then what
 // both share, then the time left and the blocks to come. All lie between about -2 and 2.
 const (
-	soon      = 3 // blocks to come of each seat that a half knows of
-	halfLen   = columns + 2*(columns-1) + 24 + 4*soon
+	soon      = 3                            // blocks to come of each seat that a half knows of
+	nextAt    = columns + 2*(columns-1) + 24 // where a half says what they take
+	halfLen   = nextAt + 4*soon + digLen
 	sharedLen = tetrisduel.Reachable - tetrisduel.Peace + 12
 	// OwnLen is how many features change with the seat's own choice; they come first.
 	OwnLen = 2*halfLen + sharedLen
@@ -35,6 +36,7 @@ func ownUnits() (out []float32) {
 		for k := 0; k < soon; k++ {
 			out = append(out, 1, 1, 1, 1./3)
 		}
+		out = digUnits(out)
 	}
 	for i := 0; i < battleRows; i++ {
 		out = append(out, 1./10)
@@ -69,7 +71,7 @@ func half(s *shape, blocks *[soon]int, out []int32) {
 	rest[21] = int32(features.OverSquared(10, s.minFree))
 	rest[22] = int32(features.OverSquared(4, s.minFree))
 	rest[23] = int32(s.bumps)
-	next := out[3*columns+22 : halfLen]
+	next := out[nextAt:halfLen]
 	for i, k := range blocks {
 		w, g := s.take(k)
 		next[4*i] = features.Yes(w > 0)
@@ -77,6 +79,7 @@ func half(s *shape, blocks *[soon]int, out []int32) {
 		next[4*i+2] = features.Yes(w > 2)
 		next[4*i+3] = int32(g)
 	}
+	s.digs(next[4*soon:])
 }
 
 // finely counts v, kept between -most and most, in units of fine.

@@ -44,6 +44,8 @@ type shape struct {
 	// rows, and the points of the placement that scores most, without combo.
 	takes [kinds]int
 	gains [kinds]int
+
+	empty, sky [3]uint64 // cells that are not taken, and open ones, as measure lays columns out
 }
 
 // Boards are read four columns at a time: column 3j+k is lane j, of 16 bits, of word k, so that the column to the right
@@ -65,6 +67,7 @@ func (s *shape) measure(f *falling.Field) {
 	o0, o1, o2 := open(w0), open(w1), open(w2)
 	e0, e1, e2 := w0^cells, w1^cells, w2^cells
 	h0, h1, h2 := e0&^o0, e1&^o1, e2&^o2
+	s.empty, s.sky = [3]uint64{e0, e1, e2}, [3]uint64{o0, o1, o2}
 
 	s.tops(w0, w1, w2)
 	s.open = count(o0, o1, o2)

@@ -25,9 +25,14 @@ func slowShape(f *falling.Field) (s shape) {
 		s.minFree, s.maxFree = min(s.minFree, s.top[x]), max(s.maxFree, s.top[x])
 		lowest := -1
 		for y := range rows {
-			if y >= s.top[x] && !taken(x, y) {
-				s.holes++
-				lowest = y
+			if cell := uint64(1) << uint(lane*(x/3)+y); !taken(x, y) {
+				s.empty[x%3] |= cell
+				if y < s.top[x] {
+					s.sky[x%3] |= cell
+				} else {
+					s.holes++
+					lowest = y
+				}
 			}
 			s.colEdges += yes(taken(x, y) != taken(x, y-1) && y > 0 || y == 0 && taken(x, 0))
 		}
@@ -150,6 +155,9 @@ func TestShapeIsWhatItSays(t *testing.T) {
 			var s shape
 			s.measure(&f)
 			require.Equal(t, slowShape(&f), s, "%v", f)
+			var digs [digLen]int32
+			s.digs(digs[:])
+			require.Equal(t, slowDigs(&f), digs, "%v", f)
 			if s.takes != [kinds]int{} || s.gains != [kinds]int{} {
 				taking++
 			}

@@ -1,0 +1,156 @@
+package tetrisduelbot
+
+import (
+	"math/bits"
+
+	"blockyard/env/tetrisduel"
+)
+
+const digLen = 30 // how many features say what covers the topmost holes, and how many cells rows lack
+
+// Where the counts of one kind begin among the digLen. Rows with a block are counted by how many cells they lack, those
+// that lack six or more together; what shape counts is left out.
+const (
+	cleanAt      = 7               // clean battle rows that lack five, and more
+	foulAt       = cleanAt + 2     // other battle rows that lack three and more
+	calmAt       = foulAt + 4      // clean peace rows that lack three and more
+	peaceFoulAt  = calmAt + 4      // other peace rows that lack one and more
+	runsAt       = peaceFoulAt + 6 // clean battle rows that lack two, three and four cells, side by side
+	battleHoleAt = runsAt + 3      // about the topmost battle row with a hole
+	missing      = 6               // the most cells that rows are told apart by
+	whole        = 1<<lane - 1     // a lane
+)
+
+func digUnits(units []float32) []float32 {
+	units = append(units, 1./4, 1./10, 1./2, 1./4, 1./10, 1./4, 1)
+	for i := cleanAt; i < battleHoleAt; i++ {
+		units = append(units, 1./4)
+	}
+	return append(units, 1./4, 1./10, 1./2, 1./4)
+}
+
+// gaps says how many cells rows lack: row y lacks the number whose binary digits are bit y of the four.
+type gaps [4]uint64
+
+// read counts the empty cells of each row.
+func (g *gaps) read(e *[3]uint64) {
+	// Within lanes first, 0 to 3 each, then over the four of them.
+	a, b := e[0]^e[1]^e[2], e[0]&e[1]|(e[0]|e[1])&e[2]
+	p, q, r, s := a&whole, a>>lane&whole, a>>(2*lane)&whole, a>>(3*lane)
+	x, y := p^q, r^s
+	n0, c, d := x^y, p&q, r&s
+	c, d = c^d^x&y, c&d // twos, and fours if all four lanes have one
+	p, q, r, s = b&whole, b>>lane&whole, b>>(2*lane)&whole, b>>(3*lane)
+	x, y = p^q, r^s
+	twos := x ^ y
+	fours, eights := p&q^r&s^x&y, p&q&(r&s)
+	f := twos & c
+	twos ^= c
+	eights ^= fours & f
+	fours ^= f
+	eights ^= fours & d
+	fours ^= d
+	*g = gaps{n0, twos, fours, eights}
+}
+
+func (g *gaps) of(y uint) int32 {
+	return int32(g[0]>>y&1 | g[1]>>y&1<<1 | g[2]>>y&1<<2 | g[3]>>y&1<<3)
+}
+
+// lacking returns the rows that lack one cell, two and so on, and those that lack missing or more.
+func (g *gaps) lacking() [missing]uint64 {
+	n0, n1, n2, few := g[0], g[1], g[2], ^g[3]
+	return [missing]uint64{
+		n0 &^ n1 &^ n2 & few, n1 &^ n0 &^ n2 & few, n0 & n1 &^ n2 & few, n2 &^ n0 &^ n1 & few, n2 & n0 &^ n1 & few,
+		g[3] | n2&n1,
+	}
+}
+
+// digs writes the digLen counts.
+func (s *shape) digs(out []int32) {
+	out = out[:digLen]
+	e, o := &s.empty, &s.sky
+	var g gaps
+	g.read(e)
+	h := [3]uint64{e[0] &^ o[0], e[1] &^ o[1], e[2] &^ o[2]}
+	holed := fold(h[0] | h[1] | h[2])
+	clean := reach &^ holed &^ (1<<uint(s.minFree&15) - 1) // those with a block, or below one
+	lacking := g.lacking()
+	side, calm, foul, peaceFoul := oneRun(e)&clean&battle, clean&^battle, holed&battle, holed&^battle
+	for i, of := range lacking {
+		out[peaceFoulAt+i] = ones(of & peaceFoul)
+	}
+	for i, of := range lacking[2:] {
+		out[foulAt+i], out[calmAt+i] = ones(of&foul), ones(of&calm)
+	}
+	for i, of := range lacking[1:4] {
+		out[runsAt+i] = ones(of & side)
+	}
+	for i, of := range lacking[4:] {
+		out[cleanAt+i] = ones(of & clean & battle)
+	}
+	none, last := out[:cleanAt], out[battleHoleAt:]
+	for i := range none {
+		none[i] = 0
+	}
+	none[6] = 1
+	for i := range last {
+		last[i] = 0
+	}
+	if holed == 0 {
+		return
+	}
+	c := s.cover(&g, &h, holed)
+	none[0], none[1], none[2], none[3], none[4], none[5], none[6] = c.rows, c.gaps, c.holes, c.lacks, rows-c.row, c.least, 0
+	if holed &= battle; holed != 0 {
+		if c.row < tetrisduel.Peace {
+			c = s.cover(&g, &h, holed)
+		}
+		last[0], last[1], last[2], last[3] = c.rows, c.gaps, c.lacks, c.holes
+	}
+}
+
+// oneRun returns the rows whose empty cells are all side by side.
+func oneRun(e *[3]uint64) uint64 {
+	// Cells that begin a run: at least one in a row, or two.
+	a, b, c := e[0]&^(e[2]<<lane), e[1]&^e[0], e[2]&^e[1]
+	k1, k2 := a|b|c, a&b|(a|b)&c
+	p, q, r, s := k1&whole, k1>>lane&whole, k1>>(2*lane)&whole, k1>>(3*lane)
+	return (p | q | r | s) &^ (p&q | r&s | (p|q)&(r|s)) &^ fold(k2)
+}
+
+// A cover is what lies over the holes of a row.
+type cover struct {
+	row   int32 // of the holes
+	holes int32
+	lacks int32 // empty cells of the row, holes among them
+	rows  int32 // from the topmost cell over a hole on
+	gaps  int32 // empty cells of those rows
+	least int32 // of one of them
+}
+
+// cover looks at the topmost of some rows with holes.
+func (s *shape) cover(g *gaps, h *[3]uint64, of uint64) (c cover) {
+	top := uint(bits.TrailingZeros64(of)) & 15
+	free := ^uint64(0) // rows open in all columns that have a hole in the row
+	for i := range h {
+		in := h[i] >> top & each
+		c.holes += ones(in)
+		free &= s.sky[i] | ^(in * whole)
+	}
+	free &= free >> (2 * lane)
+	free &= free >> lane
+	rows := (uint64(1)<<top - 1) &^ free
+	c.row, c.lacks, c.rows = int32(top), g.of(top), ones(rows)
+	c.gaps = ones(g[0]&rows) + 2*ones(g[1]&rows) + 4*ones(g[2]&rows) + 8*ones(g[3]&rows)
+	for k := len(g) - 1; k >= 0; k-- { // those whose first digits are least
+		if less := rows &^ g[k]; less != 0 {
+			rows = less
+		} else {
+			c.least |= 1 << uint(k)
+		}
+	}
+	return c
+}
+
+func ones(rows uint64) int32 { return int32(bits.OnesCount64(rows)) }
