@@ -25,7 +25,7 @@ func TestFromZero(t *testing.T) {
 		flags     []string
 	}{
 		{"blockbattle", "6778dc1f6a1823b6b6ae5c88f6e3221345db2184e3c6426574a39634889322b4", seats},
-		{"tetrisduel", "7da5f32f95fc2826ddbe839d8a28dbf0aa43059057760cca6df9a3edc12a45d9", seats},
+		{"tetrisduel", "9f91855121ed6c8f5f13f56be130d32e4240de3ad6bb8afe690733effc45e52e", seats},
 		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
 		{"wintetris:paper10", "31a284b43acd5272ba3e210b31c69483cd95db481778fe9fcda7633f0567ced8", solo},
