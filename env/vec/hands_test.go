@@ -55,7 +55,8 @@ func (s *hands) Observe(seat int, planes []uint8, globals []float32) {
 	planes[5] = s.Hand[seat]
 }
 
-// Reseed keeps what a driven seat holds and redraws what only an agent holds.
+// Reseed keeps what a driven seat holds and redraws what only an agent holds. Later episodes and random choices are those
+// of a Reset with the same seed.
 func TestReseedKeepsPrivateHands(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -67,10 +68,12 @@ func TestReseedKeepsPrivateHands(t *testing.T) {
 		{"seat 0 has an agent", []vec.AgentFactory{newDie}, [2]bool{false, true}},
 	} {
 		e, out, _ := start(t, handsGame, vec.Config{Envs: 60, Agents: c.agents})
+		fresh := positions(t, e) // by the seeds from 1 on
 		for i := range 60 {
 			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
 			if i > 0 {
 				require.NoError(t, e.Reseed(i, uint64(i)))
+				require.Equal(t, fresh[i-1][:24], snapshot(t, e, i)[:24], "seed, episode and random choices")
 			}
 		}
 		require.NoError(t, e.Observe(out))
