@@ -2,7 +2,6 @@ package blockbattle
 
 import (
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/falling"
 )
 
@@ -127,14 +127,10 @@ func slot(r *rand.Rand, d *Side) {
 
 // TestLegalIsEveryOutcomeOfEveryAnswer compares 480 boards and, if BLOCKYARD_LONG is set, 102,000.
 func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
-	states := 80
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		states = 17_000
-	}
 	for _, rules := range []Rules{Document, Classic, Port} {
 		r := rand.New(rand.NewPCG(1, uint64(rules)))
 		spins := 0
-		for range states {
+		for range envtest.Many(80, 17_000) {
 			s := randomState(r, rules)
 			for seat := range s.Sides {
 				want := slowLegal(t, s, seat)
@@ -171,12 +167,19 @@ func TestAnswerPlaysTheAction(t *testing.T) {
 	}
 }
 
-func TestLegalCountsTokensWhereTheWayWinds(t *testing.T) {
-	// Shelves that are open at alternating ends: a piece snakes down, nine shifts a floor.
-	s := draw(t, T, strings.Repeat("xxxxxxx...\n..........\n..........\n...xxxxxxx\n..........\n..........\n", 3))
-	for p := range Pieces {
-		s.Piece = uint8(p)
-		require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
+// Boards on which a piece has few ways, or long ones.
+func TestLegalOnNarrowWays(t *testing.T) {
+	for name, rows := range map[string]string{
+		"shelves, open at alternating ends: nine shifts a floor": strings.Repeat(
+			"#######... .......... .......... ...####### .......... .......... ", 3),
+		"towers at both sides of where the piece appears": strings.Repeat("###....### ", 20),
+	} {
+		s := drawn(t, "I", rows)
+		for p := range Pieces {
+			s.Piece = uint8(p)
+			require.NotEmpty(t, s.Legal(0, nil))
+			require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "%s: piece %c", name, Letters[p])
+		}
 	}
 }
 
@@ -213,12 +216,8 @@ func reachBoxes(d *Side, piece int) (out [4]falling.Boxes) {
 
 // TestReachAgainstBoxes compares 6,000 boards and, if BLOCKYARD_LONG is set, 120,000.
 func TestReachAgainstBoxes(t *testing.T) {
-	states := 3000
-	if os.Getenv("BLOCKYARD_LONG") != "" {
-		states = 60_000
-	}
 	r := rand.New(rand.NewPCG(3, 3))
-	for range states {
+	for range envtest.Many(3000, 60_000) {
 		s := randomState(r, Document)
 		piece := int(s.Piece)
 		for seat := range s.Sides {
@@ -230,15 +229,6 @@ func TestReachAgainstBoxes(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestLegalAllocatesNothing(t *testing.T) {
-	s := randomState(rand.New(rand.NewPCG(4, 4)), Document)
-	dst, mask := make([]env.Action, 0, Game.MaxLegal), make([]byte, (Game.MaskLen()+7)&^7)
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		dst = s.Legal(0, dst[:0])
-		s.MaskLegal(1, mask)
-	}))
 }
 
 func texts(list []env.Action) []string {
@@ -253,36 +243,4 @@ func show(s *State) string {
 	var f env.Frame
 	s.Show(&f)
 	return f.String()
-}
-
-// draw makes a position whose seat 0 has the board drawn, bottom aligned: '.' empty, 'x'
-// block, '#' solid (whole rows at the bottom).
-func draw(t *testing.T, piece int, picture string) *State {
-	t.Helper()
-	s := &State{Rules: Document, Winner: Nobody, Round: 1, Piece: uint8(piece)}
-	rows := strings.Fields(picture)
-	for i, row := range rows {
-		require.Len(t, row, Width)
-		y := Height - len(rows) + i
-		for x, c := range row {
-			switch c {
-			case 'x':
-				s.Sides[0].Cells.Set(x, y)
-			case '#':
-				s.Sides[0].Solid = uint8(max(int(s.Sides[0].Solid), Height-y))
-			}
-		}
-	}
-	require.NoError(t, s.Check())
-	return s
-}
-
-func TestLegalInAShaft(t *testing.T) {
-	// The piece spawns between towers: it can only fall or turn.
-	s := draw(t, I, strings.Repeat("xxx....xxx\n", 20))
-	for p := range Pieces {
-		s.Piece = uint8(p)
-		require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "piece %c", Letters[p])
-		require.NotEmpty(t, s.Legal(0, nil))
-	}
 }

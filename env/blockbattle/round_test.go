@@ -11,35 +11,11 @@ import (
 	"blockyard/env/falling"
 )
 
-// field reads a board as the protocol sends it (rules §8.3).
-func field(t *testing.T, d *Side, text string) {
-	t.Helper()
-	d.Cells, d.Solid = [12]uint64{}, 0
-	rows := strings.Split(text, ";")
-	require.Len(t, rows, Height)
-	for y, row := range rows {
-		for x, c := range strings.Split(row, ",") {
-			switch c {
-			case "2":
-				d.Cells.Set(x, y)
-			case "3":
-				d.Solid = uint8(max(int(d.Solid), Height-y))
-			}
-		}
-	}
-}
-
-func rows(empty int, rest ...string) string {
-	return strings.Repeat("0,0,0,0,0,0,0,0,0,0;", empty) + strings.Join(rest, ";")
-}
-
 // TestExampleExchange plays a round that was computed by hand.
 func TestExampleExchange(t *testing.T) {
 	s := &State{Rules: Document, Winner: Nobody, Round: 23, Piece: T, Next: I}
-	field(t, &s.Sides[0], rows(16,
-		"0,0,0,0,0,0,2,0,0,0", "2,2,2,2,0,0,0,2,2,2", "2,2,2,2,2,0,2,2,2,2", "3,3,3,3,3,3,3,3,3,3"))
-	field(t, &s.Sides[1], rows(16,
-		"2,0,0,0,0,0,0,0,0,0", "2,2,0,0,0,0,0,0,0,0", "2,2,2,0,0,0,2,2,0,0", "3,3,3,3,3,3,3,3,3,3"))
+	s.Sides[0] = side(t, "......#... ####...### #####.#### ==========")
+	s.Sides[1] = side(t, "#......... ##........ ###...##.. ==========")
 	s.Sides[0].Points, s.Sides[0].Combo = 4, 1
 	s.Sides[1].Points, s.Sides[1].Skips = 9, 1
 	require.NoError(t, s.Check())
@@ -60,12 +36,9 @@ func TestExampleExchange(t *testing.T) {
 	rep := play(&spin, answers[0])
 	require.Equal(t, SideReport{Locked: rep.Sides[0].Locked, Rows: 2, Gain: 11, Lines: 4,
 		Holes: []uint16{1<<2 | 1<<7, 1 << 5, 1 | 1<<9, 1 << 4}}, rep.Sides[0])
-	want := &State{}
-	field(t, &want.Sides[0], rows(18, "0,0,0,0,0,0,2,0,0,0", "3,3,3,3,3,3,3,3,3,3"))
-	field(t, &want.Sides[1], rows(12, "2,0,0,0,0,0,0,0,2,0", "2,2,0,0,0,0,0,2,2,2", "2,2,2,0,0,0,2,2,0,0",
-		"2,2,2,2,0,2,2,2,2,2", "0,2,2,2,2,2,2,2,2,0", "2,2,2,2,2,0,2,2,2,2", "2,2,0,2,2,2,2,0,2,2", "3,3,3,3,3,3,3,3,3,3"))
-	require.Equal(t, want.Sides[0].Cells, spin.Sides[0].Cells)
-	require.Equal(t, want.Sides[1].Cells, spin.Sides[1].Cells)
+	require.Equal(t, side(t, "......#... ==========").Cells, spin.Sides[0].Cells)
+	require.Equal(t, side(t, "#.......#. ##.....### ###...##.. ####.##### .########. #####.#### ##.####.## ==========").Cells,
+		spin.Sides[1].Cells)
 	require.Equal(t, [3]int32{15, 2, 1}, [3]int32{spin.Sides[0].Points, spin.Sides[0].Combo, spin.Sides[0].Skips})
 	require.Equal(t, [4]any{int32(24), uint8(I), uint8(O), false}, [4]any{spin.Round, spin.Piece, spin.Next, spin.Over})
 
@@ -86,18 +59,18 @@ func TestObserveAgainstCells(t *testing.T) {
 		s := randomState(r, Document)
 		for seat := range s.Sides {
 			s.Observe(seat, planes, globals)
-			for plane, side := range []*Side{&s.Sides[seat], &s.Sides[1-seat]} {
-				for y := range Height {
-					for x := range Width {
-						want := uint8(CellEmpty)
-						if y >= side.floor() {
-							want = CellSolid
-						} else if side.Cells.At(x, y) {
-							want = CellBlock
-						}
-						require.Equal(t, want, planes[(plane*Height+y)*Width+x])
-					}
+			for at, got := range planes {
+				side, x, y := &s.Sides[seat], at%Width, at/Width%Height
+				if at/Width >= Height {
+					side = &s.Sides[1-seat]
 				}
+				want := uint8(CellEmpty)
+				if y >= side.floor() {
+					want = CellSolid
+				} else if side.Cells.At(x, y) {
+					want = CellBlock
+				}
+				require.Equal(t, want, got)
 			}
 		}
 	}
@@ -134,7 +107,7 @@ func TestAfterIsStepForOne(t *testing.T) {
 }
 
 func TestMoreGarbageThanRows(t *testing.T) {
-	s := draw(t, I, "xxxxxxxxx. xxxxxxxxx.")
+	s := drawn(t, "I", "#########. #########.")
 	s.Round, s.Sides[0].Combo = 41, 40
 	s.Sides[1].Solid = 17
 	require.NoError(t, s.Check())
@@ -154,7 +127,7 @@ func TestCountsThatNoGameReaches(t *testing.T) {
 		"Sides[1].Skips":  func(s *State) { s.Sides[1].Skips = s.Round + 1 },
 		"Sides[1].Points": func(s *State) { s.Sides[1].Points = 1 << 30 },
 	} {
-		s := draw(t, I, "xxxxxxxxx.")
+		s := drawn(t, "I", "#########.")
 		change(s)
 		require.ErrorContains(t, s.Check(), field)
 	}

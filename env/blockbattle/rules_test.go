@@ -2,48 +2,37 @@ package blockbattle
 
 import (
 	"fmt"
-	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest/picture"
 	"blockyard/env/envtest/rulebook"
+	"blockyard/env/falling"
 )
 
-// drawn makes a position from the lowest rows of the first side, as RULES.md draws boards: '#' block,
-// '=' solid, '.' empty.
+// drawn makes a position from the lowest rows of the first side.
 func drawn(t *testing.T, piece, picture string) *State {
 	t.Helper()
 	s := &State{Rules: Document, Winner: Nobody, Round: 1, Piece: uint8(strings.Index(Letters, piece))}
-	rows := strings.Fields(picture)
-	d := &s.Sides[0]
-	for i, row := range rows {
-		require.Len(t, row, Width)
-		y := Height - len(rows) + i
-		if row[0] == '=' {
-			d.Solid++
-		}
-		for x, c := range row {
-			if c == '#' {
-				d.Cells.Set(x, y)
-			}
-		}
-	}
+	s.Sides[0] = side(t, picture)
 	require.NoError(t, s.Check())
 	return s
 }
 
-var times = regexp.MustCompile(`(\w+)\*(\d+)`)
-
-// written replaces "down*3" by "down,down,down".
-func written(answer string) string {
-	return times.ReplaceAllStringFunc(answer, func(part string) string {
-		m := times.FindStringSubmatch(part)
-		n, _ := strconv.Atoi(m[2])
-		return strings.TrimSuffix(strings.Repeat(m[1]+",", n), ",")
+// side makes a side from its lowest rows, as RULES.md draws boards: '#' block, '=' solid, '.' empty.
+func side(t *testing.T, picture string) (d Side) {
+	t.Helper()
+	rulebook.Board(t, picture, Width, func(x, up int, c byte) {
+		if c == '=' {
+			d.Solid = max(d.Solid, uint8(up+1))
+		} else {
+			d.Cells.Set(x, Height-1-up)
+		}
 	})
+	return d
 }
 
 // counts reads "4 1 0" into a side.
@@ -70,7 +59,7 @@ func TestRulesExamples(t *testing.T) {
 			d := &s.Sides[0]
 			before, after := counts(t, row["P c s"]), counts(t, row["P c s after"])
 			d.Points, d.Combo, d.Skips = before[0], before[1], before[2]
-			land, end, rep := play(t, s, written(row["answer"]))
+			land, end, rep := play(t, s, row["answer"])
 			d = &end.Sides[0]
 			require.Equal(t, row["rows"], fmt.Sprint(rep.Sides[0].Rows), "rows")
 			require.Equal(t, row["gain"], fmt.Sprint(rep.Sides[0].Gain), "gain")
@@ -117,10 +106,12 @@ func TestRulesBoxes(t *testing.T) {
 	for piece, row := range rows {
 		require.Equal(t, Letters[piece:piece+1], row["piece"])
 		side, list := Box(piece, 0)
-		box := []byte(strings.Repeat(strings.Repeat(".", side)+" ", side))
-		for _, c := range list {
-			box[int(c.Y)*(side+1)+int(c.X)] = '#'
-		}
-		require.Equal(t, strings.TrimSpace(string(box)), row["box in orientation 0"])
+		box := picture.Draw(side, side, func(x, y int) byte {
+			if slices.Contains(list, falling.Cell{X: int8(x), Y: int8(y)}) {
+				return '#'
+			}
+			return '.'
+		})
+		require.Equal(t, strings.Join(box, " "), row["box in orientation 0"])
 	}
 }
