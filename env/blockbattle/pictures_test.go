@@ -62,10 +62,12 @@ func board(d *Side, first int, pieces ...Landing) []string {
 func TestPictureSpawn(t *testing.T) {
 	var all [2][]picture.Panel
 	for piece := range Pieces {
-		all[piece/4] = append(all[piece/4], picture.Panel{Caption: Letters[piece : piece+1], Looks: looks,
-			Left: picture.Numbers(-1, 2), Lines: []int{1}, Rows: board(&Side{}, -1, Landing{Piece: piece, X: SpawnX(piece), Y: -1})[:4]})
+		rows := board(&Side{}, -1, Landing{Piece: piece, X: SpawnX(piece), Y: -1})[:4]
+		all[piece/4] = append(all[piece/4], picture.Panel{Caption: Letters[piece : piece+1], Rows: rows, Looks: looks,
+			Left: picture.Numbers(-1, 2), Lines: []int{1}})
 	}
-	picture.Keep(t, "spawn", picture.SVG("Where each piece appears: rows -1 to 2, row -1 is above the board", all[0], all[1]))
+	const title = "Where each piece appears: rows -1 to 2, row -1 is above the board"
+	picture.Keep(t, "spawn", picture.SVG(title, all[0], all[1]))
 }
 
 // play executes an answer, with words such as "down*3", and returns the landing and the position after a round in which
@@ -97,18 +99,18 @@ func TestPictureClear(t *testing.T) {
 func TestPictureTSpin(t *testing.T) {
 	s := drawn(t, "T", "......#... ####...### #####.####")
 	d := &s.Sides[0]
-	air := Landing{Piece: T, Rot: 3, X: 4, Y: 17}
 	land, _, _ := play(t, s, "turnleft,right,down*18,turnleft")
 	require.True(t, land.TSpin)
-	corners := picture.Panel{Caption: "corners: 3 blocks", Rows: board(d, 14, land), Looks: looks, Texts: map[[2]int]string{}}
+	rest := picture.Panel{Caption: "at rest in orientation 3", Rows: board(d, 14, Landing{Piece: T, Rot: 3, X: 4, Y: 17}),
+		Left: picture.Numbers(14, 19), Looks: looks, Columns: true}
+	corners := picture.Panel{Caption: "corners: 3 blocks", Rows: board(d, 14, land), Looks: looks,
+		Texts: map[[2]int]string{}}
 	for _, c := range [4][2]int{{0, 0}, {2, 0}, {0, 2}, {2, 2}} {
 		x, y := land.X+c[0], land.Y+c[1]
 		corners.Texts[[2]int{x, y - 14}] = map[bool]string{true: "+", false: "-"}[d.Cells.At(x, y)]
 	}
-	picture.Keep(t, "tspin", picture.SVG("A T-spin: the T is turned into a place under an overhang", []picture.Panel{
-		{Caption: "at rest in orientation 3", Rows: board(d, 14, air), Left: picture.Numbers(14, 19), Looks: looks, Columns: true},
-		corners,
-	}))
+	const title = "A T-spin: the T is turned into a place under an overhang"
+	picture.Keep(t, "tspin", picture.SVG(title, []picture.Panel{rest, corners}))
 }
 
 func TestPictureGarbage(t *testing.T) {
@@ -120,7 +122,8 @@ func TestPictureGarbage(t *testing.T) {
 	garbage := after.Sides[0]
 	solid := garbage
 	solid.solid()
-	picture.Keep(t, "garbage", picture.SVG("Garbage rows come in above the solid rows; a solid row comes in at the bottom", []picture.Panel{
+	const title = "Garbage rows come in above the solid rows; a solid row comes in at the bottom"
+	picture.Keep(t, "garbage", picture.SVG(title, []picture.Panel{
 		{Caption: "before", Rows: board(&s.Sides[0], 12), Left: picture.Numbers(12, 19), Columns: true},
 		{Caption: "3 garbage rows", Rows: board(&garbage, 12)},
 		{Caption: "and a solid row", Rows: board(&solid, 12)},

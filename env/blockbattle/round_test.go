@@ -37,8 +37,8 @@ func TestExampleExchange(t *testing.T) {
 	require.Equal(t, SideReport{Locked: rep.Sides[0].Locked, Rows: 2, Gain: 11, Lines: 4,
 		Holes: []uint16{1<<2 | 1<<7, 1 << 5, 1 | 1<<9, 1 << 4}}, rep.Sides[0])
 	require.Equal(t, side(t, "......#... ==========").Cells, spin.Sides[0].Cells)
-	require.Equal(t, side(t, "#.......#. ##.....### ###...##.. ####.##### .########. #####.#### ##.####.## ==========").Cells,
-		spin.Sides[1].Cells)
+	require.Equal(t, spin.Sides[1].Cells, side(t,
+		"#.......#. ##.....### ###...##.. ####.##### .########. #####.#### ##.####.## ==========").Cells)
 	require.Equal(t, [3]int32{15, 2, 1}, [3]int32{spin.Sides[0].Points, spin.Sides[0].Combo, spin.Sides[0].Skips})
 	require.Equal(t, [4]any{int32(24), uint8(I), uint8(O), false}, [4]any{spin.Round, spin.Piece, spin.Next, spin.Over})
 

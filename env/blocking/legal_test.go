@@ -11,67 +11,74 @@ import (
 	"blockyard/env/envtest"
 )
 
-// slowLegal is rules §4.3 read cell by cell: every code of every letter on every cell.
-func slowLegal(s *State, seat int) []env.Action {
-	t := s.Table()
-	const free, off = -1, -2
-	var owners [Size + 2][Size + 2]int // with the edge
-	for y := range owners {
-		for x := range owners[y] {
-			owners[y][x] = free
-			if x == 0 || y == 0 || x > Size || y > Size {
-				owners[y][x] = off
-				continue
-			}
-			for i := range s.Cells {
-				if s.Cells[i].Has(x-1, y-1) {
-					owners[y][x] = i
-				}
-			}
-		}
-	}
-	touches := func(x, y int, near [4][2]int) bool {
-		for _, d := range near {
-			if owners[y+1+d[1]][x+1+d[0]] == seat {
-				return true
-			}
-		}
-		return false
-	}
-	sides := [4][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}
-	diagonals := [4][2]int{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}
-	first := s.Cells[seat].Empty()
-	anchor := func(x, y int) bool {
-		if first {
-			return [2]int{x, y} == [...][2]int{{0, 0}, {12, 12}, {0, 12}, {12, 0}}[seat]
-		}
-		return touches(x, y, diagonals)
-	}
-	var out []env.Action
-	for l := range Letters {
-		if s.Left[seat]>>l&1 == 0 || s.Seats == 3 && seat < 2 && first && l > 3 {
+// A grid is who has each cell, from (1, 1) on: a seat, or nobody, or off for the edge around the board.
+type grid [Size + 2][Size + 2]int
+
+const nobody, off = -1, -2
+
+var (
+	sides     = [4][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}
+	diagonals = [4][2]int{{1, 1}, {-1, 1}, {1, -1}, {-1, -1}}
+)
+
+func gridOf(s *State) (g grid) {
+	for at := range (Size + 2) * (Size + 2) {
+		x, y := at%(Size+2), at/(Size+2)
+		g[y][x] = nobody
+		if x == 0 || y == 0 || x > Size || y > Size {
+			g[y][x] = off
 			continue
 		}
+		for i := range s.Cells {
+			if s.Cells[i].Has(x-1, y-1) {
+				g[y][x] = i
+			}
+		}
+	}
+	return g
+}
+
+func (g *grid) touches(seat, x, y int, near [4][2]int) bool {
+	return slices.ContainsFunc(near[:], func(d [2]int) bool { return g[y+1+d[1]][x+1+d[0]] == seat })
+}
+
+// allowed and connected are rules §4.2 for one cell, which connected takes to be allowed.
+func (g *grid) allowed(seat, x, y int) bool {
+	return x >= 0 && y >= 0 && x < Size && y < Size && g[y+1][x+1] == nobody && !g.touches(seat, x, y, sides)
+}
+
+func (g *grid) connected(s *State, seat, x, y int) bool {
+	if s.Cells[seat].Empty() {
+		return [2]int{x, y} == [...][2]int{{0, 0}, {12, 12}, {0, 12}, {12, 0}}[seat]
+	}
+	return g.touches(seat, x, y, diagonals)
+}
+
+// slowLegal is rules §4.3 read cell by cell: every code of every letter on every cell.
+func slowLegal(s *State, seat int) (out []env.Action) {
+	t, g := s.Table(), gridOf(s)
+	for l := range Letters {
+		if s.Left[seat]>>l&1 == 0 || s.Seats == 3 && seat < 2 && s.Cells[seat].Empty() && l > 3 {
+			continue
+		}
+		squares := t.Shapes[l].Squares
 		for code := range 2 * 4 * Size * Size {
 			f, r, ax, ay := code&1, code>>1&3, code>>3%Size, code>>3/Size
-			if !anchor(ax, ay) {
+			if !g.connected(s, seat, ax, ay) {
 				continue
 			}
-			for n := range t.Shapes[l].Squares {
-				fits := true
-				for k := 0; fits && k < len(t.Shapes[l].Squares); k++ {
-					c := t.Shapes[l].Squares[k]
-					x, y := int(c.X-t.Shapes[l].Squares[n].X), int(c.Y-t.Shapes[l].Squares[n].Y)
+			for n, anchor := range squares {
+				blocked := func(c Cell) bool {
+					x, y := int(c.X-anchor.X), int(c.Y-anchor.Y)
 					if f == 1 {
 						x, y = y, x
 					}
 					for range r {
 						x, y = -y, x
 					}
-					x, y = x+ax, y+ay
-					fits = x >= 0 && y >= 0 && x < Size && y < Size && owners[y+1][x+1] == free && !touches(x, y, sides)
+					return !g.allowed(seat, x+ax, y+ay)
 				}
-				if fits {
+				if !slices.ContainsFunc(squares, blocked) {
 					out = append(out, t.Action(Code{X: ax, Y: ay, L: l, F: f, R: r, N: n + 1}))
 				}
 			}
@@ -148,22 +155,16 @@ func TestCanPlaceWithoutTheSmallestPiece(t *testing.T) {
 // TestOpenAgreesWithAFullScan finds the allowed and the well-connected cells one by one (rules §4.2).
 func TestOpenAgreesWithAFullScan(t *testing.T) {
 	play(t, 0, 1000, func(s *State, _ int, _ []env.Action) {
+		g := gridOf(s)
 		for seat := range int(s.Seats) {
 			var allowed, connected Board
-			own := &s.Cells[seat]
-			has := func(x, y int) bool { return x >= 0 && y >= 0 && x < Size && y < Size && own.Has(x, y) }
 			for at := range Size * Size {
 				x, y := at%Size, at/Size
-				taken := has(x-1, y) || has(x+1, y) || has(x, y-1) || has(x, y+1)
-				for i := range s.Cells {
-					taken = taken || s.Cells[i].Has(x, y)
-				}
-				if taken {
+				if !g.allowed(seat, x, y) {
 					continue
 				}
 				allowed.Set(x, y)
-				corner := has(x-1, y-1) || has(x+1, y-1) || has(x-1, y+1) || has(x+1, y+1)
-				if corner || own.Empty() && [2]int{x, y} == starts[seat] {
+				if g.connected(s, seat, x, y) {
 					connected.Set(x, y)
 				}
 			}
@@ -197,9 +198,7 @@ func TestListHoldsEveryPlacementOnce(t *testing.T) {
 	play(t, 0, 200, func(s *State, seat int, legal []env.Action) {
 		var got []env.Action
 		for _, c := range s.List(seat) {
-			if !s.Anchored(seat, c) {
-				require.Fail(t, "not anchored", "%s", c)
-			}
+			require.True(t, s.Anchored(seat, c), "%s", c)
 			got = append(got, s.Table().Action(c))
 			require.Equal(t, c.String(), s.Answer(seat, s.Table().Action(c)))
 		}

@@ -2,7 +2,7 @@ package blocking
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,18 +20,15 @@ var looks = map[byte]picture.Look{
 // form draws a letter, flipped and turned, with the numbers of its squares.
 func form(letter, flip, turn int, caption string) picture.Panel {
 	squares, w, h := DefaultTable.Shapes[letter].turned(flip, turn)
-	rows := make([][]byte, h)
-	for y := range rows {
-		rows[y] = []byte(strings.Repeat(" ", w))
-	}
 	p := picture.Panel{Caption: caption, Looks: looks, Texts: map[[2]int]string{}}
-	for n, c := range squares {
-		rows[c.Y][c.X] = 'S'
-		p.Texts[[2]int{int(c.X), int(c.Y)}] = fmt.Sprint(n + 1)
-	}
-	for _, row := range rows {
-		p.Rows = append(p.Rows, string(row))
-	}
+	p.Rows = picture.Draw(w, h, func(x, y int) byte {
+		n := slices.Index(squares, Cell{X: int8(x), Y: int8(y)})
+		if n < 0 {
+			return ' '
+		}
+		p.Texts[[2]int{x, y}] = fmt.Sprint(n + 1)
+		return 'S'
+	})
 	return p
 }
 
@@ -54,50 +51,39 @@ func TestPictureForms(t *testing.T) {
 	picture.Keep(t, "forms", picture.SVG("Q flipped and rotated: the squares keep their numbers", rows...))
 }
 
-func numbers(n int) (out []string) {
-	for y := range n {
-		out = append(out, fmt.Sprint(y))
-	}
-	return out
-}
-
 func TestPictureCorners(t *testing.T) {
-	rows := make([][]byte, Size)
-	for y := range rows {
-		rows[y] = []byte(strings.Repeat(".", Size))
-	}
-	p := picture.Panel{Looks: looks, Left: numbers(Size), Columns: true, Texts: map[[2]int]string{}}
-	for seat, c := range starts {
-		rows[c[1]][c[0]] = byte('0' + seat)
-		p.Texts[c] = fmt.Sprint(seat)
-	}
-	for _, row := range rows {
-		p.Rows = append(p.Rows, string(row))
-	}
+	p := picture.Panel{Looks: looks, Left: picture.Numbers(0, Size-1), Columns: true, Texts: map[[2]int]string{}}
+	p.Rows = picture.Draw(Size, Size, func(x, y int) byte {
+		seat := slices.Index(starts[:], [2]int{x, y})
+		if seat < 0 {
+			return '.'
+		}
+		p.Texts[[2]int{x, y}] = fmt.Sprint(seat)
+		return byte('0' + seat)
+	})
 	picture.Keep(t, "corners", picture.SVG("The start corners of players 0 to 3", []picture.Panel{p}))
 }
 
 // top draws the first rows of the board as player 0 gets it, with the squares of an answer as 'Y' or 'N'.
-func top(s *State, n int, caption, answer string, mark byte) picture.Panel {
-	p := picture.Panel{Caption: caption, Looks: looks, Texts: map[[2]int]string{}}
-	rows := s.Rows(0)
-	for y := range n {
-		p.Rows = append(p.Rows, rows[y][:9])
-		for x := range 9 {
-			if rows[y][x] == 'x' {
-				p.Texts[[2]int{x, y}] = "x"
-			}
-		}
-	}
+func top(s *State, caption, answer string, mark byte) picture.Panel {
+	var cells Board
 	if c, err := s.Table().ParseCode(answer); err == nil {
 		o, x, y := s.Table().Placement(s.Table().Action(c))
 		for _, cell := range o.Cells {
-			at := [2]int{x + int(cell.X), y + int(cell.Y)}
-			row := []byte(p.Rows[at[1]])
-			row[at[0]] = mark
-			p.Rows[at[1]] = string(row)
+			cells.Set(x+int(cell.X), y+int(cell.Y))
 		}
 	}
+	p := picture.Panel{Caption: caption, Looks: looks, Texts: map[[2]int]string{}}
+	rows := s.Rows(0)
+	p.Rows = picture.Draw(9, 7, func(x, y int) byte {
+		if rows[y][x] == 'x' {
+			p.Texts[[2]int{x, y}] = "x"
+		}
+		if cells.Has(x, y) {
+			return mark
+		}
+		return rows[y][x]
+	})
 	return p
 }
 
@@ -108,12 +94,12 @@ func TestPictureLegal(t *testing.T) {
 		_, legal := s.Judge(0, answer)
 		require.Equal(t, want, legal, answer)
 	}
-	first := top(s, 7, "x: well connected", "", 0)
-	first.Left, first.Columns = numbers(7), true
+	first := top(s, "x: well connected", "", 0)
+	first.Left, first.Columns = picture.Numbers(0, 6), true
 	picture.Keep(t, "legal", picture.SVG("Which placements are legal for player 0", []picture.Panel{
 		first,
-		top(s, 7, "3 3 G011: legal", "3 3 G011", 'Y'),
-		top(s, 7, "3 0 D001: touches a side", "3 0 D001", 'N'),
-		top(s, 7, "5 4 H001: no corner", "5 4 H001", 'N'),
+		top(s, "3 3 G011: legal", "3 3 G011", 'Y'),
+		top(s, "3 0 D001: touches a side", "3 0 D001", 'N'),
+		top(s, "5 4 H001: no corner", "5 4 H001", 'N'),
 	}))
 }

@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 )
 
 // upsideDown is the default table with every shape drawn from the bottom row up and the
 // letters in the opposite order but for A to D.
-func upsideDown(t *testing.T) *Table {
+func upsideDown() *Table {
 	var text strings.Builder
 	for l := Letters - 1; l >= 0; l-- {
 		from := DefaultTable.Shapes[l]
@@ -25,29 +26,19 @@ func upsideDown(t *testing.T) *Table {
 		}
 		fmt.Fprintf(&text, "%c %d %d %s\n\n", 'A'+l, from.Cols, from.Rows, rows)
 	}
-	shapes, err := ReadShapes(strings.NewReader(text.String()))
-	require.NoError(t, err)
-	return NewTable(shapes)
+	return NewTable(envtest.Must(ReadShapes(strings.NewReader(text.String()))))
 }
 
 func TestAnotherTable(t *testing.T) {
-	other := upsideDown(t)
-	g, err := With(other)
-	require.NoError(t, err)
-	again, err := Use(upsideDown(t))
-	require.NoError(t, err)
+	other := upsideDown()
+	g, again := envtest.Must(With(other)), envtest.Must(Use(upsideDown()))
 	require.Equal(t, g.New(2).(*State).TableID, again, "equal definitions are one table")
-	zero, err := Use(DefaultTable)
-	require.NoError(t, err)
-	require.Zero(t, zero)
+	require.Zero(t, envtest.Must(Use(DefaultTable)))
 	require.Equal(t, DefaultTable.Actions, other.Actions, "the same forms, numbered otherwise")
 	play(t, again, 50, func(s *State, seat int, legal []env.Action) {
 		require.Equal(t, slowLegal(s, seat), legal)
 		for _, a := range legal {
-			back, err := g.Parse(g.Text(a))
-			if err != nil || back != a {
-				require.Fail(t, "another action", "%s: %d, %v, want %d", g.Text(a), back, err, a)
-			}
+			require.Equal(t, a, envtest.Must(g.Parse(g.Text(a))), g.Text(a))
 		}
 	})
 	require.NotEqual(t, Game.Text(4000), g.Text(4000))
