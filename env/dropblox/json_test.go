@@ -2,43 +2,33 @@ package dropblox
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
+	"blockyard/env/envtest/rulebook"
 )
 
-// blockText is a block as rules §8.2 spell it.
-func blockText(kind, i, j int, offsets ...Cell) string {
-	var cells []string
-	for _, c := range offsets {
-		cells = append(cells, fmt.Sprintf(`{"i": %d, "j": %d}`, c.I, c.J))
+// shown is the state of rules §8.2, of the second turn of seed 0, without its line breaks.
+func shown(t testing.TB) string {
+	var out strings.Builder
+	for _, line := range rulebook.Open(t, ".").Blocks(t, "state")[0] {
+		out.WriteString(strings.TrimLeft(line, " "))
+		if strings.HasSuffix(line, ",") {
+			out.WriteByte(' ')
+		}
 	}
-	list := strings.Join(cells, ", ")
-	return fmt.Sprintf(`{"type": %d, "center": {"i": %d, "j": %d}, "offsets": [%s]}`, kind, i, j, list)
-}
-
-// first is the text of seed 0's first state, spelled as rules §8.2 have it.
-func first() string {
-	last := blockText(21, 8, 6, Cell{}, Cell{-1, 0}, Cell{1, 0}, Cell{0, 1}, Cell{1, -1})
-	preview := []string{
-		blockText(11, 7, 6, Cell{}, Cell{-1, 0}, Cell{-2, 0}, Cell{1, 0}, Cell{2, 0}),
-		blockText(8, 8, 5, Cell{}, Cell{-1, 0}, Cell{0, 1}, Cell{1, 1}),
-		blockText(16, 8, 6, Cell{}, Cell{-1, 0}, Cell{1, 0}, Cell{0, 1}, Cell{1, 1}),
-		blockText(14, 7, 6, Cell{}, Cell{-1, 0}, Cell{0, 1}, Cell{1, 0}, Cell{2, 0}),
-		last,
-	}
-	empty := "[" + strings.TrimSuffix(strings.Repeat("0, ", Cols), ", ") + "]"
-	return `{"state": "playing", "preview": [` + strings.Join(preview, ", ") + `], "score": 0, "block": ` + last +
-		`, "bitmap": [` + strings.TrimSuffix(strings.Repeat(empty+", ", Rows), ", ") + `]}`
+	return out.String()
 }
 
 func TestJSON(t *testing.T) {
 	var s State
 	s.Reset(0)
+	s.Turn()
 	p := s.Position()
-	require.Equal(t, first(), string(p.AppendJSON(nil)))
+	require.Equal(t, shown(t), string(p.AppendJSON(nil)))
 }
 
 // What is written is read back, in any order and spacing, with unknown keys left out.
@@ -51,30 +41,27 @@ func TestJSONRoundTrip(t *testing.T) {
 		}
 		p := s.Position()
 		text := p.AppendJSON(nil)
-		got, err := ParsePosition(text)
-		require.NoError(t, err)
-		require.Equal(t, p, *got)
 		var loose map[string]any
 		require.NoError(t, json.Unmarshal(text, &loose))
 		loose["new"] = []any{map[string]any{"a": []any{1.5e3, "\"]\\", nil, true, false}}}
-		other, err := json.MarshalIndent(loose, " ", "\t")
-		require.NoError(t, err)
-		got, err = ParsePosition(other)
-		require.NoError(t, err)
-		require.Equal(t, p, *got)
-		require.Equal(t, s.Taken, got.Field())
+		for _, text := range [][]byte{text, envtest.Must(json.MarshalIndent(loose, " ", "\t"))} {
+			got, err := ParsePosition(text)
+			require.NoError(t, err)
+			require.Equal(t, p, *got)
+			require.Equal(t, s.Taken, got.Field())
+		}
 	}
 }
 
 func TestMalformedPositions(t *testing.T) {
-	good, deep := first(), strings.Repeat("[", 1e5)+strings.Repeat("]", 1e5)
+	good, deep := shown(t), strings.Repeat("[", 1e5)+strings.Repeat("]", 1e5)
 	for old, c := range map[string]struct{ other, want string }{
 		`"score": 0, `:       {"", `no "score"`},
 		`"playing"`:          {`"over"`, `state is "over"`},
 		`"score": 0`:         {`"score": -1`, "score is -1, want 0 to"},
 		`"type": 21`:         {`"type": "x"`, "cannot unmarshal string into Go struct field"},
 		`"j": 5}`:            {`"j": 5`, `invalid character`},
-		`{"i": 8, "j": 5}`:   {`{"i": 8}`, `preview block 1: center: a point lacks a coordinate, want "i" and "j"`},
+		`{"i": 8, "j": 5}`:   {`{"i": 8}`, `preview block 0: center: a point lacks a coordinate, want "i" and "j"`},
 		`[{"i": 0, "j": 0}`:  {`[{"i": 11, "j": 0}`, "offset 0: i 11 and j 0, want -10 to 10"},
 		`{"i": -2, "j": 0}`:  {`{"i": -9, "j": 0}`, "a box of at most 10"},
 		`"bitmap": [[0, `:    {`"bitmap": [[`, "row 0 has 11 squares"},
@@ -97,7 +84,7 @@ func TestMalformedPositions(t *testing.T) {
 }
 
 func FuzzParsePosition(f *testing.F) {
-	f.Add([]byte(first()))
+	f.Add([]byte(shown(f)))
 	f.Add([]byte(`{"state": "failed", "x": [1, {"y": null}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		p, err := ParsePosition(text)

@@ -11,17 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/rulebook"
 )
 
 // A seed is a whole number, of which the sign makes no difference. RULES.md has the first numbers of some.
 func TestKey(t *testing.T) {
-	want, err := Key("1234")
-	require.NoError(t, err)
 	for _, same := range []string{"+1234", "-1234"} {
-		key, err := Key(same)
-		require.NoError(t, err)
-		require.Equal(t, want, key)
+		require.Equal(t, envtest.Must(Key("1234")), envtest.Must(Key(same)))
 	}
 	for _, bad := range []string{"", "-", "1.5", "0x10", "12a", "--1", string(make([]byte, 9000))} {
 		_, err := Key(bad)
@@ -101,9 +98,9 @@ func covered(taken Field, b *Block) Field {
 func TestPathRefuses(t *testing.T) {
 	var s State
 	s.Reset(3)
+	b := s.Block(0)
+	shape := NewShape(&b)
 	for _, p := range []Placement{{0, 6, 12}, {3, 0, 0}, {0, 6, Rows - 1 + 40}, {-1, 0, 0}, {0, 12, 4}, {4, 0, 0}} {
-		b := s.Block(0)
-		shape := NewShape(&b)
 		_, ok := shape.Path(&s.Taken, p, nil)
 		require.False(t, ok, "%v", p)
 	}
@@ -140,29 +137,21 @@ func TestStepAgainstCommandsAndSlowTwin(t *testing.T) {
 	for game := range uint64(60) {
 		var a, b State
 		a.Reset(game)
-		a.Cells = [Rows][Cols]uint16{}
-		for j, c := range rubbleWithWell(rng) {
-			a.Taken[j] = c
-			for i := range Rows {
-				a.Cells[i][j] = uint16(c >> uint(i) & 1)
-			}
+		a.Taken = rubbleWithWell(rng)
+		for at := range Rows * Cols {
+			a.Cells[at/Cols][at%Cols] = uint16(a.Taken[at%Cols] >> (at / Cols) & 1)
 		}
 		for !a.Failed {
 			legal := a.Legal(0, nil)
 			act := legal[rng.IntN(len(legal))]
 			for _, l := range legal { // a way to remove rows is always taken
-				made := a.Taken
-				blk := a.Block(0)
-				shape := NewShape(&blk)
-				p := At(l)
-				shape.Put(&made, p.R, p.I, p.J)
-				if made.Full(Cols) != 0 {
+				after := a
+				if after.Step(env.Alone(0, l)); after.Points > a.Points {
 					act = l
 				}
 			}
 			b = a
-			way, err := a.Path(act, nil)
-			require.NoError(t, err)
+			way := envtest.Must(a.Path(act, nil))
 			said := a
 			said.Turn(strings.Fields(a.Answer(0, act))...)
 			blk := a.Block(0)
@@ -271,10 +260,8 @@ func TestRulesBlocks(t *testing.T) {
 		require.Equal(t, row["centre"], fmt.Sprintf("(%d,%d)", b.Center.I, b.Center.J))
 	}
 	for _, row := range book.Table(t, "uniform") {
-		key, err := Key(row["seed"])
-		require.NoError(t, err)
 		var g Twister
-		g.Seed(key)
+		g.Seed(envtest.Must(Key(row["seed"])))
 		for _, want := range strings.Split(row["first numbers"], ", ") {
 			require.Equal(t, want, strconv.FormatFloat(g.Uniform(), 'g', -1, 64))
 		}
