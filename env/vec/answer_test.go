@@ -12,6 +12,7 @@ import (
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/tetrisduel"
 	"blockyard/env/vec"
@@ -35,13 +36,12 @@ var middle = thinker{new(atomic.Int64)}
 func newMiddle(uint64) (env.Agent, error) { return middle, nil }
 
 // answerAll answers all asked seats of some environments as middle plays, and returns how many there were.
-func answerAll(t testing.TB, e *vec.Env, envs []int) (n int) {
+func answerAll(t testing.TB, e *vec.Env, envs ...uint32) (n int) {
 	var answers []vec.Answer
 	for _, i := range envs {
-		for set := e.Asked(i); set != 0; set = set.Rest() {
-			a, err := middle.Act(t.Context(), e.State(i), set.First())
-			require.NoError(t, err)
-			answers = append(answers, vec.Answer{Env: i, Seat: set.First(), Action: a})
+		for set := e.Asked(int(i)); set != 0; set = set.Rest() {
+			a := envtest.Must(middle.Act(t.Context(), e.State(int(i)), set.First()))
+			answers = append(answers, vec.Answer{Env: int(i), Seat: set.First(), Action: a})
 		}
 	}
 	require.NoError(t, e.Answer(answers))
@@ -50,13 +50,10 @@ func answerAll(t testing.TB, e *vec.Env, envs []int) (n int) {
 
 // completed answers until no environment waits, and what the next step needs.
 func completed(t testing.TB, e *vec.Env, actions []env.Action, out *vec.Batch) (asked int) {
-	all := make([]int, e.Config().Envs)
-	for i := range all {
-		all[i] = i
-	}
-	for asked = answerAll(t, e, all); slices.ContainsFunc(all, e.Waits); {
+	all, waits := numbers(e.Config().Envs), func(i uint32) bool { return e.Waits(int(i)) }
+	for asked = answerAll(t, e, all...); slices.ContainsFunc(all, waits); {
 		require.NoError(t, e.Step(actions, out))
-		asked += answerAll(t, e, all)
+		asked += answerAll(t, e, all...)
 	}
 	return asked
 }
@@ -96,35 +93,28 @@ func TestAskedSeatsAreReplayed(t *testing.T) {
 		e, out, actions := start(t, g, c)
 		completed(t, e, actions, out)
 		f, _, _ := start(t, g, c)
-		for i, snap := range positions(t, e) {
+		for i, snap := range positions(e) {
 			require.NoError(t, f.Resume(i, snap, moved(e, i)))
 		}
 		logs, out := logged(t, e, 30)
 		again := everything(t, f)
 		require.NoError(t, f.Replay(logs, again))
-		require.Equal(t, positions(t, e), positions(t, f))
+		require.Equal(t, positions(e), positions(f))
 		require.Equal(t, out.Planes, again.Planes)
 		require.Equal(t, out.Reward, again.Reward)
-		for range 20 {
-			completed(t, e, actions, out)
-			completed(t, f, actions, again)
-			play(t, 1, e, actions, out)
-			play(t, 1, f, actions, again)
-		}
-		completed(t, e, actions, out)
-		completed(t, f, actions, again)
-		require.Equal(t, out, again)
+		require.Equal(t, drive(t, e, 20), drive(t, f, 20))
 	})
 }
 
-// drive plays n steps in which seats are asked.
-func drive(t *testing.T, e *vec.Env, n int) {
+// drive plays n steps in which seats are asked, and returns what they wrote.
+func drive(t *testing.T, e *vec.Env, n int) (out *vec.Batch) {
 	out, actions := everything(t, e), make([]env.Action, e.Config().Envs*e.Rows())
 	for range n {
 		completed(t, e, actions, out)
 		play(t, 1, e, actions, out)
 	}
 	completed(t, e, actions, out)
+	return out
 }
 
 // A snapshot of any Env can be restored in any other of the game with as many seats, and the game goes on.
@@ -144,9 +134,9 @@ func TestSnapshotsAcross(t *testing.T) {
 		}
 		for a, from := range all {
 			for b, to := range all {
-				snap := snapshot(t, from, b%3)
+				snap := envtest.Must(from.Snapshot(b%3, nil))
 				require.NoError(t, to.Restore(1, snap), "%s: %d to %d", g.Name, a, b)
-				now := snapshot(t, to, 1)
+				now := envtest.Must(to.Snapshot(1, nil))
 				if to.Waits(1) || to.Driven() == from.Driven() {
 					require.Equal(t, snap[:16], now[:16])
 					require.Equal(t, snap[24:32], now[24:32])
@@ -222,11 +212,6 @@ func TestCurriculum(t *testing.T) {
 	} {
 		require.ErrorContains(t, e.SetMixtures(c.Mixtures, wrong), says)
 	}
-	_, err := vec.New(toy.Pick, vec.Config{Envs: 1, Curriculum: &vec.Curriculum{Of: 1}})
-	require.ErrorContains(t, err, "every seat is driven")
-	_, err = vec.New(blocking.Game, vec.Config{Envs: 1, Seats: 3, Mixtures: []vec.Mixture{nil, ladder, ladder[:2]},
-		Curriculum: &vec.Curriculum{Of: 1}})
-	require.ErrorContains(t, err, "mixtures of 3 and 2 choices")
 }
 
 // A step against asked seats allocates nothing.

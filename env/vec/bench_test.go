@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/vec"
 )
 
@@ -65,8 +66,7 @@ func BenchmarkMixture(b *testing.B) {
 func benchStep(b *testing.B, g *env.Game, c vec.Config, more ...string) {
 	e, _, actions := open(b, g, c)
 	names := append([]string{"planes", "globals", "legal", "seat", "reward", "terminated", "truncated"}, more...)
-	out, err := e.NewBatch(names...)
-	require.NoError(b, err)
+	out := envtest.Must(e.NewBatch(names...))
 	require.NoError(b, e.Reset(vec.From(1), nil, out))
 	step := func() {
 		if e.Sample(actions) != nil || e.Step(actions, out) != nil {
@@ -91,9 +91,7 @@ func benchTrace(b *testing.B, g *env.Game, n int) {
 	e, _, _ := open(b, g, vec.Config{Envs: n, Autoreset: vec.SameStep})
 	var out [4]*vec.Batch
 	for k := range out {
-		var err error
-		out[k], err = e.NewBatch()
-		require.NoError(b, err)
+		out[k] = envtest.Must(e.NewBatch())
 	}
 	reset := func() { require.NoError(b, e.Reset(vec.From(1), nil, out[0])) }
 	reset()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
@@ -87,7 +88,7 @@ func TestCancelled(t *testing.T) {
 			e, out, actions := start(t, c.g, vec.Config{Envs: 500, Workers: 3, Context: x.ctx, Agents: agents})
 			x.e, x.out, x.actions = e, out, actions
 			require.NoError(t, e.Sample(actions))
-			snap, before := snapshot(t, e, 3), states(e)
+			snap, before := envtest.Must(e.Snapshot(3, nil)), states(e)
 			x.at.Store(x.asked.Load() + 100)
 			require.ErrorIs(t, c.do(x), context.Canceled)
 			require.LessOrEqual(t, x.asked.Load(), x.at.Load()+2, "one choice for each of the other workers")
@@ -110,15 +111,12 @@ func TestCancelled(t *testing.T) {
 
 // stream steps all environments through a Stream, which takes no more steps after the end.
 func (x *canceller) stream() error {
-	s, err := x.e.Stream(x.out)
-	if err != nil {
-		return err
-	}
+	s := streamOf(x.e, x.out)
 	if err := s.Send(numbers(500), x.actions); err != nil {
 		return err
 	}
 	<-s.Await(500)
-	_, err = s.Recv(nil, 500)
+	_, err := s.Recv(nil, 500)
 	if s.Send(numbers(500), x.actions) == nil {
 		return errors.New("a step begins after the end")
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
@@ -33,7 +34,7 @@ func TestResumeKeepsLeavingAgents(t *testing.T) {
 	for _, x := range []*vec.Env{e, f} {
 		require.NoError(t, x.SetMixtures(only(other, 1), nil))
 	}
-	for i, snap := range positions(t, e) {
+	for i, snap := range positions(e) {
 		require.NoError(t, f.Resume(i, snap, moved(e, i)))
 		require.Zero(t, f.Opponent(i, 1))
 		require.NoError(t, f.CloneAll([]int{i}, []int{i}))
@@ -45,7 +46,7 @@ func TestResumeKeepsLeavingAgents(t *testing.T) {
 func TestResumeRefuses(t *testing.T) {
 	var n counts
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, n.agent}})
-	snaps, none := positions(t, e), vec.Seated{}
+	snaps, none := positions(e), vec.Seated{}
 	some := vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 1}}
 	bad := slices.Clone(snaps[0])
 	bad[28] = 0xff
@@ -65,7 +66,7 @@ func TestResumeRefuses(t *testing.T) {
 		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: n.agent, ID: vec.NoOpponent}}}, "has the ID 65535"},
 	} {
 		require.ErrorContains(t, e.Resume(c.i, c.snap, c.agents), c.says)
-		require.Equal(t, snaps, positions(t, e))
+		require.Equal(t, snaps, positions(e))
 	}
 	require.ErrorContains(t, e.CheckSnapshot(0, bad), "unknown flags")
 	require.NoError(t, e.CheckSnapshot(0, snaps[1]))
@@ -79,7 +80,7 @@ func TestForget(t *testing.T) {
 	var n counts
 	c := vec.Config{Envs: 3, Agents: []vec.AgentFactory{nil, n.agent}}
 	e, out, actions := start(t, toy.Pick, c)
-	snap := snapshot(t, e, 0)
+	snap := envtest.Must(e.Snapshot(0, nil))
 	future(t, e, 30)
 	require.NotZero(t, e.Tallies()[1])
 	tracer := newNotebook(toy.Pick, 2)
@@ -99,6 +100,9 @@ func TestForget(t *testing.T) {
 	require.Equal(t, uint16(7), e.Opponent(0, 1))
 	require.Len(t, e.Tallies(), 8)
 	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	c.Agents = []vec.AgentFactory{nil, newDie}
 	f, _, _ := start(t, toy.Pick, c)
-	require.Equal(t, future(t, f, 20), future(t, e, 20))
+	n.games = 0
+	require.Equal(t, future(t, f, 40), future(t, e, 40), "kept or made anew, the same game")
+	require.Greater(t, n.games, 4, "an agent with NewGame is told of new episodes")
 }

@@ -23,11 +23,9 @@ func digest(t *testing.T, g *env.Game, c vec.Config, parts, steps int, seed uint
 	c.Envs /= parts
 	for part := range parts {
 		e, _, actions := open(t, g, c)
-		l, err := e.Layout()
-		require.NoError(t, err)
+		l := envtest.Must(e.Layout())
 		block := l.Alloc()
-		out, err := l.View(block)
-		require.NoError(t, err)
+		out := envtest.Must(l.View(block))
 		require.NoError(t, e.Reset(vec.From(seed+uint64(part*c.Envs)), nil, out))
 		for step := range steps {
 			play(t, 1, e, actions, out)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
@@ -68,12 +69,12 @@ func TestReseedKeepsPrivateHands(t *testing.T) {
 		{"seat 0 has an agent", []vec.AgentFactory{newDie}, [2]bool{false, true}},
 	} {
 		e, out, _ := start(t, handsGame, vec.Config{Envs: 60, Agents: c.agents})
-		fresh := positions(t, e) // by the seeds from 1 on
+		fresh := positions(e) // by the seeds from 1 on
 		for i := range 60 {
 			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
 			if i > 0 {
 				require.NoError(t, e.Reseed(i, uint64(i)))
-				require.Equal(t, fresh[i-1][:24], snapshot(t, e, i)[:24], "seed, episode and random choices")
+				require.Equal(t, fresh[i-1][:24], envtest.Must(e.Snapshot(i, nil))[:24], "seed, episode and random choices")
 			}
 		}
 		require.NoError(t, e.Observe(out))

@@ -1,20 +1,21 @@
 package vec_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
 
 func TestLayout(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 3})
-	l, err := e.Layout()
-	require.NoError(t, err)
+	l := envtest.Must(e.Layout())
 	require.Equal(t, vec.Layout{Len: 600, Fields: []vec.Field{
 		{Name: "planes", DType: "|u1", Shape: []int{6, 2, 2, 3}, Offset: 0, Len: 72},
 		{Name: "globals", DType: "<f4", Shape: []int{6, 3}, Offset: 128, Len: 72},
@@ -26,18 +27,16 @@ func TestLayout(t *testing.T) {
 		{Name: "score", DType: "<i4", Shape: []int{3, 2}, Offset: 576, Len: 24},
 	}}, l)
 
-	l, err = e.Layout("reward", "planes")
-	require.NoError(t, err)
+	l = envtest.Must(e.Layout("reward", "planes"))
 	require.Equal(t, 152, l.Len)
 	require.Equal(t, "planes", l.Fields[0].Name, "in the order of Batch")
-	_, err = e.Layout("planes", "colour")
+	_, err := e.Layout("planes", "colour")
 	require.ErrorContains(t, err, `no slab "colour" under NextStep`)
 	_, err = e.Layout("final_planes")
 	require.ErrorContains(t, err, "no slab")
 
 	s, _, _ := start(t, blockbattle.Game, vec.Config{Envs: 3, Autoreset: vec.SameStep})
-	l, err = s.Layout()
-	require.NoError(t, err)
+	l = envtest.Must(s.Layout())
 	require.Len(t, l.Fields, 12)
 	require.Equal(t, "final_legal", l.Fields[10].Name)
 	require.Equal(t, "final_seat", l.Fields[11].Name)
@@ -51,11 +50,9 @@ func TestViewIsTheBlock(t *testing.T) {
 	slabs := map[string][]byte{}
 	for _, names := range [][]string{nil, {"planes"}, {"legal", "reward"}, {"seat", "globals", "score"}} {
 		e, _, actions := start(t, toy.Turns, vec.Config{Envs: 5, Autoreset: vec.SameStep})
-		l, err := e.Layout(names...)
-		require.NoError(t, err)
+		l := envtest.Must(e.Layout(names...))
 		block := append(l.Alloc(), l.Alloc()...)
-		out, err := l.View(block[:l.Len])
-		require.NoError(t, err)
+		out := envtest.Must(l.View(block[:l.Len]))
 		play(t, 60, e, actions, out)
 		for _, f := range l.Fields {
 			slab := block[f.Offset : f.Offset+f.Len]
@@ -74,9 +71,8 @@ func TestViewIsTheBlock(t *testing.T) {
 
 func TestViewRefuses(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2})
-	l, err := e.Layout()
-	require.NoError(t, err)
-	_, err = l.View(make([]byte, l.Len-1))
+	l := envtest.Must(e.Layout())
+	_, err := l.View(make([]byte, l.Len-1))
 	require.ErrorContains(t, err, "want")
 	block := append(l.Alloc(), 0, 0, 0, 0, 0, 0, 0, 0)
 	require.Zero(t, address(l.Alloc())%8)
@@ -86,7 +82,6 @@ func TestViewRefuses(t *testing.T) {
 	l.Fields[0].Name = "colour"
 	_, err = l.View(l.Alloc())
 	require.ErrorContains(t, err, `no slab "colour"`)
-	b, err := vec.Layout{}.View(nil)
-	require.NoError(t, err)
-	require.NoError(t, e.Step([]env.Action{env.None, env.None, env.None, env.None}, b), "nothing wanted")
+	nothing := envtest.Must(vec.Layout{}.View(nil))
+	require.NoError(t, e.Step(slices.Repeat([]env.Action{env.None}, 4), nothing))
 }

@@ -8,7 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/blockbattle"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
@@ -22,8 +24,9 @@ func loggedWith(t *testing.T, e *vec.Env, n int, choose func(step, row int, lega
 	[]vec.Log, *vec.Batch) {
 	logs, rows := make([]vec.Log, e.Config().Envs), e.Rows()
 	actions := make([]env.Action, len(logs)*rows)
-	out := everything(t, e)
+	var out *vec.Batch
 	for k := range n {
+		out = everything(t, e)
 		for row := range actions {
 			actions[row] = 0
 			if legal := e.Legal(row/rows, row%rows, nil); len(legal) > 0 {
@@ -45,69 +48,74 @@ func loggedWith(t *testing.T, e *vec.Env, n int, choose func(step, row int, lega
 
 // everything returns a batch with every slab.
 func everything(t *testing.T, e *vec.Env) *vec.Batch {
-	l, err := e.Layout()
-	require.NoError(t, err)
 	var names []string
-	for _, f := range l.Fields {
+	for _, f := range envtest.Must(e.Layout()).Fields {
 		names = append(names, f.Name)
 	}
 	if e.Driven().Len() < e.Config().Seats {
 		names = append(names, "moves")
 	}
-	out, err := e.NewBatch(names...)
-	require.NoError(t, err)
-	return out
+	return envtest.Must(e.NewBatch(names...))
 }
 
-// Environments that are resumed elsewhere, by another number of workers, and replay logs, some at a time, are where the
-// first ones are, and play on as they do. Agents that have no memory are not asked. One that has a memory is, so that it
-// remembers what it would have.
+// Environments that are restored or resumed elsewhere, by another number of workers, and replay logs, some at a time, are
+// where the first ones are, and play on as they do, with the opponents that were drawn. Agents that have no memory are
+// not asked. One that has a memory is resumed and asked, so that it remembers what it would have.
 func TestReplay(t *testing.T) {
-	differ := 0
+	differ, ended := 0, 0
 	var asked atomic.Int64
 	think := always(thinker{&asked})
-	for _, g := range []*env.Game{toy.Pick, toy.Turns, blocking.Game} {
+	for _, g := range []*env.Game{toy.Pick, toy.Turns, blocking.Game, blockbattle.Game} {
 		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
-			for k, agents := range [][]vec.AgentFactory{nil, {nil, think}, {think}, {nil, newDie}} {
-				c := vec.Config{Envs: 5, Autoreset: mode, StepLimit: 9, Workers: 1, Agents: agents}
+			for k, c := range []vec.Config{{}, {Agents: []vec.AgentFactory{nil, think}}, {Agents: []vec.AgentFactory{think}},
+				{Mixtures: []vec.Mixture{nil, {{newLow, 1, 0}, {think, 1, 1}}}}, {Agents: []vec.AgentFactory{nil, newDie}}} {
+				c.Envs, c.Autoreset, c.StepLimit, c.Workers = 5, mode, 9, 1
 				e, _, _ := start(t, g, c)
 				c.Workers = 3
 				f, _, _ := start(t, g, c)
+				observed := func(e *vec.Env) *vec.Batch {
+					out := everything(t, e)
+					require.NoError(t, e.Observe(out))
+					return out
+				}
 				for round := range 6 {
 					future(t, e, 3)
-					for i, snap := range positions(t, e) {
-						require.NoError(t, f.Resume(i, snap, moved(e, i)))
+					for i, snap := range positions(e) {
+						require.Len(t, snap, e.SnapshotLen())
+						if k == 4 {
+							require.NoError(t, f.Resume(i, snap, moved(e, i)))
+						} else {
+							require.NoError(t, f.Restore(i, snap))
+						}
+						ended += map[bool]int{true: 1}[f.Ended(i)]
 					}
+					require.Equal(t, observed(e), observed(f))
 					logs, last := logged(t, e, 1+5*round)
-					before := asked.Load()
-					out := everything(t, f)
-					copy(out.FinalPlanes, last.FinalPlanes) // rows of episodes that do not end keep their bytes
-					copy(out.FinalGlobals, last.FinalGlobals)
-					copy(out.FinalLegal, last.FinalLegal)
-					copy(out.FinalSeat, last.FinalSeat)
-					copy(out.FinalOpponent, last.FinalOpponent)
+					before, out := asked.Load(), everything(t, f)
 					require.NoError(t, f.Replay(logs[2:], out))
 					require.NoError(t, f.Replay(logs[:2], out))
 					require.Equal(t, last, out)
 					require.Equal(t, before, asked.Load(), "nobody is asked")
-					require.Equal(t, positions(t, e), positions(t, f))
+					require.Equal(t, positions(e), positions(f))
 					require.Equal(t, future(t, e, 9), future(t, f, 9))
 				}
-				if k == 3 {
-					for i, snap := range positions(t, e) {
-						require.NoError(t, f.Restore(i, snap))
-					}
-					logs, out := logged(t, e, 30)
-					if err := f.Replay(logs, out); err != nil {
-						require.ErrorIs(t, err, vec.ErrLog)
-						differ++
-					}
+				if k < 4 {
+					continue
+				}
+				for i, snap := range positions(e) {
+					require.NoError(t, f.Restore(i, snap))
+				}
+				logs, out := logged(t, e, 30)
+				if err := f.Replay(logs, out); err != nil {
+					require.ErrorIs(t, err, vec.ErrLog)
+					differ++
 				}
 			}
 		}
 	}
 	require.NotZero(t, asked.Load())
 	require.Positive(t, differ, "Restore gives them new agents, which choose otherwise")
+	require.Positive(t, ended, "some were restored at their end")
 }
 
 // rareGame is toy.Pick in which seat 0 moves once, and then the other seat 79 times.
@@ -144,7 +152,7 @@ func TestReplayOfLongSteps(t *testing.T) {
 	c := vec.Config{Envs: 8, Autoreset: vec.SameStep, Agents: []vec.AgentFactory{nil, think}}
 	e, _, _ := start(t, rareGame, c)
 	f, _, _ := start(t, rareGame, c)
-	for i, snap := range positions(t, e) {
+	for i, snap := range positions(e) {
 		require.NoError(t, f.Restore(i, snap))
 	}
 	logs, _ := loggedWith(t, e, 5, func(int, int, []env.Action) env.Action { return env.None })
@@ -160,7 +168,7 @@ func TestReplayOfLongSteps(t *testing.T) {
 	require.Equal(t, more, asked.Load()-before)
 	future(t, e, 9)
 	future(t, f, 9)
-	require.Equal(t, positions(t, e), positions(t, f))
+	require.Equal(t, positions(e), positions(f))
 }
 
 // Logs that do not fit are refused, and say why.
@@ -168,7 +176,7 @@ func TestReplayRefuses(t *testing.T) {
 	var asked atomic.Int64
 	c := vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, always(thinker{&asked})}}
 	e, _, _ := start(t, toy.Turns, c)
-	before := positions(t, e)
+	before := positions(e)
 	logs, out := logged(t, e, 3)
 	for says, edit := range map[string]func(a, b *vec.Log){
 		"": func(a, b *vec.Log) {},

@@ -2,7 +2,6 @@ package vec_test
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -11,16 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 )
 
 // streamOf starts the Stream of e.
-func streamOf(t testing.TB, e *vec.Env, out *vec.Batch) *vec.Stream {
-	s, err := e.Stream(out)
-	require.NoError(t, err)
-	return s
+func streamOf(e *vec.Env, out *vec.Batch) *vec.Stream {
+	return envtest.Must(e.Stream(out))
 }
 
 // numbers lists the numbers below n.
@@ -35,11 +33,9 @@ func numbers(n int) (all []uint32) {
 func randomly(n int) []env.Action { return slices.Repeat([]env.Action{env.None - 1}, n) }
 
 // received waits until so many environments are done, and returns all that are.
-func received(t testing.TB, s *vec.Stream, n int) []uint32 {
+func received(s *vec.Stream, n int) []uint32 {
 	<-s.Await(n)
-	got, err := s.Recv(nil, 1<<20)
-	require.NoError(t, err)
-	return got
+	return envtest.Must(s.Recv(nil, 1<<20))
 }
 
 // While the agent of one environment thinks, the others are stepped as often as the caller likes.
@@ -61,7 +57,7 @@ func TestStreamWaitsForNobody(t *testing.T) {
 		return newDie(seed)
 	}}
 	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 4, Workers: 2, Agents: agents}) // which first act in a step
-	stream := streamOf(t, e, out)
+	stream := streamOf(e, out)
 	send := func(envs ...uint32) {
 		var actions []env.Action
 		for _, i := range envs {
@@ -71,7 +67,7 @@ func TestStreamWaitsForNobody(t *testing.T) {
 	}
 	send(0, 1, 2, 3)
 	for turn, others := 0, []uint32(nil); turn < 20; turn++ {
-		got := received(t, stream, 3)
+		got := received(stream, 3)
 		require.Len(t, got, 3)
 		if turn == 0 {
 			others = slices.Clone(got)
@@ -81,16 +77,15 @@ func TestStreamWaitsForNobody(t *testing.T) {
 	}
 	<-stream.Await(3)
 	close(gate)
-	got := received(t, stream, 4)
-	require.Len(t, got, 4)
+	require.Len(t, received(stream, 4), 4)
 }
 
 func TestStreamRefuses(t *testing.T) {
 	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 2})
-	stream := streamOf(t, e, out)
+	stream := streamOf(e, out)
 	_, err := e.Stream(out)
 	require.ErrorContains(t, err, "want one per Env")
-	before := positions(t, e)
+	before := positions(e)
 	pair := []env.Action{env.None, env.None}
 	require.ErrorContains(t, stream.Send([]uint32{3}, pair), "environment 3 of 3")
 	require.ErrorContains(t, stream.Send([]uint32{1}, pair[:1]), "1 actions for 1 environments, want 2 each")
@@ -100,55 +95,29 @@ func TestStreamRefuses(t *testing.T) {
 	require.ErrorIs(t, blamed, env.ErrIllegal)
 	require.Equal(t, []int{1}, blamed.Envs)
 	require.Equal(t, 1, blamed.Row)
-	require.Equal(t, before, positions(t, e))
+	require.Equal(t, before, positions(e))
 	require.NoError(t, stream.Send([]uint32{1}, pair))
 	require.ErrorContains(t, stream.Send([]uint32{0, 1}, append(pair, pair...)), "environment 1 was sent before")
 	stream.Settle()
 	require.ErrorContains(t, stream.Send([]uint32{1}, pair), "environment 1 was sent before")
-	got, err := stream.Recv(nil, 3)
-	require.NoError(t, err)
-	require.Equal(t, []uint32{1}, got)
+	require.Equal(t, []uint32{1}, envtest.Must(stream.Recv(nil, 3)))
 	require.NoError(t, stream.Send([]uint32{1, 0}, append(pair, pair...)))
 	stream.Drop()
-	got, err = stream.Recv(nil, 3)
-	require.NoError(t, err)
-	require.Empty(t, got)
+	require.Empty(t, envtest.Must(stream.Recv(nil, 3)))
 	require.NoError(t, stream.Send([]uint32{0, 1, 2}, append(append(pair, pair...), pair...)))
 	require.NoError(t, e.Close())
 	require.ErrorContains(t, stream.Send([]uint32{0}, pair), "closed")
 
 	d, out, _ := start(t, toy.Pick, vec.Config{Envs: 2, StepLimit: 1, Autoreset: vec.Disabled})
-	stream = streamOf(t, d, out)
+	stream = streamOf(d, out)
 	require.NoError(t, stream.Send([]uint32{1}, pair))
-	received(t, stream, 1)
+	received(stream, 1)
 	require.ErrorIs(t, stream.Send([]uint32{0, 1}, append(pair, pair...)), vec.ErrNeedsReset)
-}
-
-// After an agent failed, nothing is stepped until all environments are reset.
-func TestStreamAfterFailure(t *testing.T) {
-	fails := acting(func(context.Context, env.State, int) (env.Action, error) { return env.None, errors.New("out of ideas") })
-	agents := []vec.AgentFactory{nil, always(fails)}
-	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 64, Workers: 2, Agents: agents})
-	stream := streamOf(t, e, out)
-	all := numbers(64)
-	require.NoError(t, e.Sample(actions))
-	require.NoError(t, stream.Send(all, actions))
-	<-stream.Await(64)
-	_, err := stream.Recv(nil, 64)
-	require.ErrorContains(t, err, "out of ideas")
-	require.ErrorContains(t, stream.Send(all, actions), "reset all environments")
-	sent, _ := stream.InFlight()
-	require.Zero(t, sent)
-	require.NoError(t, e.SetMixtures([]vec.Mixture{nil, {{Agent: newDie, Weight: 1}}}, nil))
-	require.NoError(t, e.Reset(vec.From(3), nil, out))
-	require.NoError(t, stream.Send(all[:1], e.Legal(0, 0, nil)[:1]))
-	got := received(t, stream, 1)
-	require.Equal(t, all[:1], got)
 }
 
 func TestStreamDoesNotAllocate(t *testing.T) {
 	e, out, _ := start(t, toy.Pick, vec.Config{Envs: 32, Workers: 2, Illegal: vec.Random})
-	s, all, actions := streamOf(t, e, out), numbers(32), randomly(64)
+	s, all, actions := streamOf(e, out), numbers(32), randomly(64)
 	require.Less(t, testing.AllocsPerRun(100, func() {
 		if s.Send(all, actions) != nil {
 			t.Error("a step is refused")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
@@ -108,7 +109,7 @@ func TestTraceInterrupted(t *testing.T) {
 		n.dropped = 0
 	}
 	begin()
-	snap := snapshot(t, e, 1)
+	snap := envtest.Must(e.Snapshot(1, nil))
 	for name, interrupt := range map[string]func() error{
 		"restore": func() error { return e.Restore(0, snap) },
 		"clone":   func() error { return e.CloneAll([]int{0}, []int{1}) },

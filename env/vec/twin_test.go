@@ -400,7 +400,7 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 		require.LessOrEqual(t, e.Rows(), g.Rows)
 	}
 	if c.Autoreset != vec.Disabled {
-		tr.stream = streamOf(t, e, tr.got)
+		tr.stream = streamOf(e, tr.got)
 	}
 	c.Reward = e.Config().Reward
 	c.Mixtures = append(slices.Clone(e.Config().Mixtures), make([]vec.Mixture, c.Seats)...)[:c.Seats]
@@ -506,11 +506,11 @@ func (tr *trial) streamed(rng *rand.Rand) {
 		idle = idle[k:]
 		least := 1 + random.IntN(n)
 		away, _ := tr.stream.InFlight()
-		back := received(tr, tr.stream, least)
+		back := received(tr.stream, least)
 		require.GreaterOrEqual(tr, len(back), min(least, away))
 		for _, i := range back {
 			again := tr.e.Waits(int(i))
-			tr.asked += answerAll(tr, tr.e, []int{int(i)})
+			tr.asked += answerAll(tr, tr.e, i)
 			if again {
 				tr.send(i)
 				waited++

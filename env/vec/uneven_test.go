@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
@@ -40,14 +41,12 @@ func BenchmarkUneven(b *testing.B) {
 	})
 	b.Run("stream", func(b *testing.B) {
 		e, out, _ := start(b, toy.Pick, c)
-		stream, some := streamOf(b, e, out), numbers(c.Envs)
+		stream, some := streamOf(e, out), numbers(c.Envs)
 		require.NoError(b, stream.Send(some, actions))
 		for b.Loop() {
 			for range 4 {
 				<-stream.Await(4)
-				var err error
-				some, err = stream.Recv(some[:0], 4)
-				require.NoError(b, err)
+				some = envtest.Must(stream.Recv(some[:0], 4))
 				require.NoError(b, stream.Send(some, actions[:len(some)]))
 			}
 		}

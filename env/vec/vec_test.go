@@ -15,18 +15,17 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/vec"
 )
 
 // open creates an Env that is closed when the test ends, with what its steps read and write.
 func open(t testing.TB, g *env.Game, c vec.Config) (*vec.Env, *vec.Batch, []env.Action) {
-	e, err := vec.New(g, c)
-	require.NoError(t, err)
+	e := envtest.Must(vec.New(g, c))
 	t.Cleanup(func() { e.Close() })
-	out, err := e.NewBatch()
-	require.NoError(t, err)
-	return e, out, make([]env.Action, c.Envs*e.Rows())
+	return e, envtest.Must(e.NewBatch()), make([]env.Action, c.Envs*e.Rows())
 }
 
 // start is open and a reset of all environments.
@@ -44,38 +43,36 @@ func play(t testing.TB, n int, e *vec.Env, actions []env.Action, out *vec.Batch)
 	}
 }
 
-// snapshot returns environment i as a snapshot.
-func snapshot(t testing.TB, e *vec.Env, i int) []byte {
-	snap, err := e.Snapshot(i, nil)
-	require.NoError(t, err)
-	return snap
-}
-
 // positions returns every environment as a snapshot.
-func positions(t testing.TB, e *vec.Env) (all [][]byte) {
+func positions(e *vec.Env) (all [][]byte) {
 	for i := range e.Config().Envs {
-		all = append(all, snapshot(t, e, i))
+		all = append(all, envtest.Must(e.Snapshot(i, nil)))
 	}
 	return all
 }
 
 func TestConfigRefused(t *testing.T) {
-	for _, c := range []struct {
-		c    vec.Config
-		says string
-	}{
-		{vec.Config{}, "toy:pick: 0 environments, want 1 to 1048576"},
-		{vec.Config{Envs: 1 << 21}, "2097152 environments"},
-		{vec.Config{Envs: 1, Seats: 3}, "3 seats, want 2 to 2"},
-		{vec.Config{Envs: 1, Agents: make([]vec.AgentFactory, 3)}, "3 agents for 2 seats"},
-		{vec.Config{Envs: 1, Agents: []vec.AgentFactory{newDie, newDie}}, "every seat has an agent"},
-		{vec.Config{Envs: 1, StepLimit: -1}, "step limit -1"},
-		{vec.Config{Envs: 1, Workers: -1}, "-1 workers"},
-		{vec.Config{Envs: 1, Autoreset: 3}, "unknown autoreset mode 3"},
+	one, three := vec.Mixture{{newDie, 1, 0}}, vec.Mixture{{newDie, 1, 0}, {newDie, 1, 1}, {newDie, 1, 2}}
+	for says, c := range map[string]vec.Config{
+		"toy:pick: 0 environments, want 1 to 1048576": {},
+		"2097152 environments":                        {Envs: 1 << 21},
+		"3 seats, want 2 to 2":                        {Envs: 1, Seats: 3},
+		"3 agents for 2 seats":                        {Envs: 1, Agents: make([]vec.AgentFactory, 3)},
+		"every seat has an agent":                     {Envs: 1, Agents: []vec.AgentFactory{newDie, newDie}},
+		"step limit -1":                               {Envs: 1, StepLimit: -1},
+		"-1 workers":                                  {Envs: 1, Workers: -1},
+		"unknown autoreset mode 3":                    {Envs: 1, Autoreset: 3},
+		"every seat is driven":                        {Envs: 1, Curriculum: &vec.Curriculum{Of: 1}},
+		"3 mixtures for 2 seats":                      {Envs: 1, Mixtures: make([]vec.Mixture, 3)},
+		"both Agents and Mixtures are set": {Envs: 1, Mixtures: []vec.Mixture{nil, one},
+			Agents: []vec.AgentFactory{newDie}},
 	} {
-		_, err := vec.New(toy.Pick, c.c)
-		require.ErrorContains(t, err, c.says)
+		_, err := vec.New(toy.Pick, c)
+		require.ErrorContains(t, err, says)
 	}
+	_, err := vec.New(blocking.Game, vec.Config{Envs: 1, Seats: 3, Mixtures: []vec.Mixture{nil, three, three[:2]},
+		Curriculum: &vec.Curriculum{Of: 1}})
+	require.ErrorContains(t, err, "mixtures of 3 and 2 choices")
 }
 
 func TestNames(t *testing.T) {
@@ -101,7 +98,7 @@ func TestNames(t *testing.T) {
 func TestRefusedStepChangesNothing(t *testing.T) {
 	e, out, actions := start(t, toy.Pick, vec.Config{Envs: 4})
 	require.NoError(t, e.Sample(actions))
-	before := positions(t, e) // Sample draws
+	before := positions(e) // Sample draws
 	actions[5], actions[6] = 9, 500
 	err := e.Step(actions, out)
 	require.ErrorIs(t, err, env.ErrIllegal)
@@ -110,7 +107,7 @@ func TestRefusedStepChangesNothing(t *testing.T) {
 	var refused *vec.EnvError
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, []int{2, 3}, refused.Envs)
-	require.Equal(t, before, positions(t, e))
+	require.Equal(t, before, positions(e))
 
 	actions[5], actions[6] = env.None, env.None
 	require.NoError(t, e.Step(actions, out), "None is a choice not made")
@@ -143,13 +140,10 @@ func TestRandomPolicy(t *testing.T) {
 	e, out, _ := start(t, toy.Pick, vec.Config{Envs: n, Illegal: vec.Random})
 	var counts [4]float64 // of the numbers taken on cards of value 3, and their sum
 	for range 4 {
-		before := make([]toy.State, n)
-		for i := range before {
-			before[i] = *e.State(i).(*toy.State)
-		}
+		before := states(e)
 		require.NoError(t, e.Step(randomly(2*n), out))
-		for i := range before {
-			last := e.State(i).(*toy.State).Last[0]
+		for i, after := range states(e) {
+			last := after.Last[0]
 			require.True(t, 1 <= last && last <= before[i].Card)
 			if before[i].Card == 3 {
 				counts[0]++
@@ -235,36 +229,55 @@ func (a *counted) Close() error {
 	return nil
 }
 
-// What an agent does wrong ends the step with an error that says who and why, and the Env
-// goes on after a full Reset only.
-func TestAgentsThatFail(t *testing.T) {
+// What an agent does wrong ends a step, or those of a stream, with an error that says who and why. The Env goes on
+// after a full Reset only, as if it were new.
+func TestStreamAndStepThatFail(t *testing.T) {
 	for says, wrong := range map[string]func() (env.Action, error){
 		"out of ideas":                         func() (env.Action, error) { return 0, errors.New("out of ideas") },
 		"its agent answers illegal action: 77": func() (env.Action, error) { return 77, nil },
 		"panic: no such card":                  func() (env.Action, error) { panic("no such card") },
 	} {
-		var n counts
-		agents := []vec.AgentFactory{nil, func(seed uint64) (env.Agent, error) {
-			a, err := n.agent(seed)
-			return closing{a, a.(io.Closer)}, err
-		}}
-		e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: agents})
-		play(t, 1, e, actions, out)
-		n.wrong = wrong
-		require.NoError(t, e.Sample(actions))
-		err := e.Step(actions, out)
-		require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
-		require.ErrorContains(t, err, says)
-		for _, err := range []error{e.Step(actions, out), e.Sample(actions), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
-			e.Reset(vec.From(1), []bool{true, false, false}, out)} {
-			require.ErrorContains(t, err, "reset all environments to go on")
+		for _, streams := range []bool{false, true} {
+			var n counts
+			agents := []vec.AgentFactory{nil, func(seed uint64) (env.Agent, error) {
+				a, err := n.agent(seed)
+				return closing{a, a.(io.Closer)}, err
+			}}
+			e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: agents})
+			first, step := positions(e), func() error { return e.Step(actions, out) }
+			if stream := streamOf(e, out); streams {
+				step = func() error {
+					if err := stream.Send(numbers(3), actions); err != nil {
+						return err
+					}
+					<-stream.Await(3)
+					_, err := stream.Recv(nil, 3)
+					sent, _ := stream.InFlight()
+					require.Zero(t, sent)
+					return err
+				}
+			}
+			require.NoError(t, e.Sample(actions))
+			require.NoError(t, step())
+			n.wrong = wrong
+			require.NoError(t, e.Sample(actions))
+			err := step()
+			require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
+			require.ErrorContains(t, err, says)
+			for _, err := range []error{step(), e.Sample(actions), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
+				e.Reset(vec.From(1), []bool{true, false, false}, out)} {
+				require.ErrorContains(t, err, "reset all environments to go on")
+				require.Equal(t, says == "panic: no such card", errors.As(err, new(*vec.PanicError)))
+			}
+			n.wrong = nil
+			require.NoError(t, e.Reset(vec.From(1), nil, out))
+			require.Equal(t, 3, n.closes, "agents of ended episodes are closed")
+			require.Equal(t, first, positions(e))
+			require.NoError(t, e.Sample(actions))
+			require.NoError(t, step())
+			require.NoError(t, e.Close())
+			require.Equal(t, 6, n.closes)
 		}
-		n.wrong = nil
-		require.NoError(t, e.Reset(vec.From(1), nil, out))
-		require.Equal(t, 3, n.closes, "agents of ended episodes are closed")
-		play(t, 1, e, actions, out)
-		require.NoError(t, e.Close())
-		require.Equal(t, 6, n.closes)
 	}
 }
 
@@ -272,17 +285,6 @@ func TestAgentsThatFail(t *testing.T) {
 type closing struct {
 	env.Agent
 	io.Closer
-}
-
-// An agent with NewGame is told of new episodes instead of being made anew.
-func TestLastingAgents(t *testing.T) {
-	var n counts
-	c := vec.Config{Envs: 2, Workers: 1, Agents: []vec.AgentFactory{nil, n.agent}}
-	e, _, _ := start(t, toy.Pick, c)
-	c.Agents = []vec.AgentFactory{nil, newDie}
-	f, _, _ := start(t, toy.Pick, c)
-	require.Equal(t, future(t, f, 100), future(t, e, 100), "kept or made anew, the same game")
-	require.Greater(t, n.games, 4)
 }
 
 // Agents are shown a hidden copy: what comes is not what they see.
@@ -305,7 +307,8 @@ func TestAgentsSeeAHiddenCopy(t *testing.T) {
 	require.Equal(t, asked, differ)
 }
 
-func TestEach(t *testing.T) {
+// A panic is an error that names the lowest environment, and says where it was.
+func TestEachAndItsPanics(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 500, Workers: 4})
 	seen := make([]int, 500)
 	require.NoError(t, e.Each(func(worker, i int) {
@@ -323,6 +326,7 @@ func TestEach(t *testing.T) {
 	require.ErrorContains(t, err, "environment 321: panic: mine")
 	var panicked *vec.PanicError
 	require.ErrorAs(t, err, &panicked)
+	require.Equal(t, "mine", panicked.Value)
 	require.Contains(t, string(panicked.Stack), "vec_test.go", "says where")
 	require.NotContains(t, err.Error(), "vec_test.go", "the text is for clients too")
 	require.NoError(t, e.Each(func(int, int) {}))
