@@ -87,25 +87,6 @@ func askedSeats(t *testing.T, do func(t *testing.T, g *env.Game, c vec.Config)) 
 	}
 }
 
-// A log has the answers: played again from a snapshot, nobody is asked, and all that follows is the same.
-func TestAskedSeatsAreReplayed(t *testing.T) {
-	askedSeats(t, func(t *testing.T, g *env.Game, c vec.Config) {
-		e, out, actions := start(t, g, c)
-		completed(t, e, actions, out)
-		f, _, _ := start(t, g, c)
-		for i, snap := range positions(e) {
-			require.NoError(t, f.Resume(i, snap, moved(e, i)))
-		}
-		logs, out := logged(t, e, 30)
-		again := everything(t, f)
-		require.NoError(t, f.Replay(logs, again))
-		require.Equal(t, positions(e), positions(f))
-		require.Equal(t, out.Planes, again.Planes)
-		require.Equal(t, out.Reward, again.Reward)
-		require.Equal(t, drive(t, e, 20), drive(t, f, 20))
-	})
-}
-
 // drive plays n steps in which seats are asked, and returns what they wrote.
 func drive(t *testing.T, e *vec.Env, n int) (out *vec.Batch) {
 	out, actions := everything(t, e), make([]env.Action, e.Config().Envs*e.Rows())

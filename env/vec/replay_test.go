@@ -58,64 +58,76 @@ func everything(t *testing.T, e *vec.Env) *vec.Batch {
 	return envtest.Must(e.NewBatch(names...))
 }
 
-// Environments that are restored or resumed elsewhere, by another number of workers, and replay logs, some at a time, are
-// where the first ones are, and play on as they do, with the opponents that were drawn. Agents that have no memory are
-// not asked. One that has a memory is resumed and asked, so that it remembers what it would have.
+// replayed plays e on, and f from snapshots of e and by its logs, some at a time: f is where e is, with the opponents that
+// were drawn, and plays on as e does. It returns how many were restored at the end of an episode.
+func replayed(t *testing.T, g *env.Game, c vec.Config) (e, f *vec.Env, ended int) {
+	e, _, _ = start(t, g, c)
+	c.Workers = 1
+	f, _, _ = start(t, g, c)
+	for round := range 6 {
+		drive(t, e, 3)
+		for i, snap := range positions(e) {
+			require.Len(t, snap, e.SnapshotLen())
+			restore := f.Restore
+			if _, ok := e.Seated(i, 1).Agent.(*die); ok || round%2 > 0 {
+				restore = func(i int, snap []byte) error { return f.Resume(i, snap, moved(e, i)) }
+			}
+			require.NoError(t, restore(i, snap))
+			ended += map[bool]int{true: 1}[f.Ended(i)]
+		}
+		require.Equal(t, observed(t, e), observed(t, f))
+		logs, last := logged(t, e, 1+5*round)
+		out := everything(t, f)
+		require.NoError(t, f.Replay(logs[2:], out))
+		require.NoError(t, f.Replay(logs[:2], out))
+		require.Equal(t, last, out)
+		require.Equal(t, positions(e), positions(f))
+		require.Equal(t, drive(t, e, 9), drive(t, f, 9))
+	}
+	return e, f, ended
+}
+
+// observed is what a batch shows of the environments as they stand.
+func observed(t *testing.T, e *vec.Env) *vec.Batch {
+	out := everything(t, e)
+	require.NoError(t, e.Observe(out))
+	return out
+}
+
+// Agents that have no memory are not asked for what is replayed. One that has a memory is, so that it remembers what it
+// would have.
 func TestReplay(t *testing.T) {
 	differ, ended := 0, 0
 	var asked atomic.Int64
 	think := always(thinker{&asked})
 	for _, g := range []*env.Game{toy.Pick, toy.Turns, blocking.Game, blockbattle.Game} {
 		for _, mode := range []vec.Autoreset{vec.NextStep, vec.SameStep} {
-			for k, c := range []vec.Config{{}, {Agents: []vec.AgentFactory{nil, think}}, {Agents: []vec.AgentFactory{think}},
+			for _, c := range []vec.Config{{}, {Agents: []vec.AgentFactory{nil, think}}, {Agents: []vec.AgentFactory{think}},
 				{Mixtures: []vec.Mixture{nil, {{newLow, 1, 0}, {think, 1, 1}}}}, {Agents: []vec.AgentFactory{nil, newDie}}} {
-				c.Envs, c.Autoreset, c.StepLimit, c.Workers = 5, mode, 9, 1
-				e, _, _ := start(t, g, c)
-				c.Workers = 3
-				f, _, _ := start(t, g, c)
-				observed := func(e *vec.Env) *vec.Batch {
-					out := everything(t, e)
-					require.NoError(t, e.Observe(out))
-					return out
-				}
-				for round := range 6 {
-					future(t, e, 3)
-					for i, snap := range positions(e) {
-						require.Len(t, snap, e.SnapshotLen())
-						if k == 4 {
-							require.NoError(t, f.Resume(i, snap, moved(e, i)))
-						} else {
-							require.NoError(t, f.Restore(i, snap))
-						}
-						ended += map[bool]int{true: 1}[f.Ended(i)]
-					}
-					require.Equal(t, observed(e), observed(f))
-					logs, last := logged(t, e, 1+5*round)
-					before, out := asked.Load(), everything(t, f)
-					require.NoError(t, f.Replay(logs[2:], out))
-					require.NoError(t, f.Replay(logs[:2], out))
-					require.Equal(t, last, out)
-					require.Equal(t, before, asked.Load(), "nobody is asked")
-					require.Equal(t, positions(e), positions(f))
-					require.Equal(t, future(t, e, 9), future(t, f, 9))
-				}
-				if k < 4 {
-					continue
-				}
+				c.Envs, c.Autoreset, c.StepLimit, c.Workers = 5, mode, 9, 3
+				e, f, n := replayed(t, g, c)
+				ended += n
 				for i, snap := range positions(e) {
 					require.NoError(t, f.Restore(i, snap))
 				}
 				logs, out := logged(t, e, 30)
+				before := asked.Load()
 				if err := f.Replay(logs, out); err != nil {
 					require.ErrorIs(t, err, vec.ErrLog)
 					differ++
 				}
+				require.Equal(t, before, asked.Load(), "nobody is asked")
 			}
 		}
 	}
 	require.NotZero(t, asked.Load())
+	require.Positive(t, ended)
 	require.Positive(t, differ, "Restore gives them new agents, which choose otherwise")
-	require.Positive(t, ended, "some were restored at their end")
+}
+
+// A log has the answers of asked seats too: nobody is asked again.
+func TestReplayOfAskedSeats(t *testing.T) {
+	askedSeats(t, func(t *testing.T, g *env.Game, c vec.Config) { replayed(t, g, c) })
 }
 
 // rareGame is toy.Pick in which seat 0 moves once, and then the other seat 79 times.

@@ -1,6 +1,7 @@
 package vec_test
 
 import (
+	"fmt"
 	"reflect"
 	"sync"
 	"testing"
@@ -36,6 +37,13 @@ func newNotebook(g *env.Game, seats int) *notebook {
 	return &notebook{g: g, seats: seats, pages: map[int]*page{}}
 }
 
+// want notes what is wrong unless ok.
+func (n *notebook) want(ok bool, wrong string) {
+	if !ok {
+		n.wrong = append(n.wrong, wrong)
+	}
+}
+
 func (n *notebook) Begin(i int, episode, seed uint64) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,9 +51,7 @@ func (n *notebook) Begin(i int, episode, seed uint64) bool {
 	if i%2 == 1 && episode%3 != 0 {
 		return false
 	}
-	if n.pages[i] != nil {
-		n.wrong = append(n.wrong, "an episode began before the last one was over")
-	}
+	n.want(n.pages[i] == nil, "an episode began before the last one was over")
 	n.pages[i] = &page{seed: seed}
 	return true
 }
@@ -66,26 +72,17 @@ func (n *notebook) End(i int, last env.State) {
 	s := n.g.New(n.seats)
 	s.Reset(p.seed)
 	for k, m := range p.moves {
-		if s.Acting() != p.acting[k] {
-			n.wrong = append(n.wrong, "other seats act than were told")
-			return
-		}
-		if err := env.Apply(n.g, s, m); err != nil {
-			n.wrong = append(n.wrong, err.Error())
-			return
-		}
+		n.want(s.Acting() == p.acting[k], "other seats act than were told")
+		err := env.Apply(n.g, s, m)
+		n.want(err == nil, fmt.Sprint(err))
 	}
-	if !reflect.DeepEqual(s, last) {
-		n.wrong = append(n.wrong, "the moves lead to another position")
-	}
+	n.want(reflect.DeepEqual(s, last), "the moves lead to another position")
 }
 
 func (n *notebook) Drop(i int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	if n.pages[i] == nil {
-		n.wrong = append(n.wrong, "an episode was dropped that had not begun")
-	}
+	n.want(n.pages[i] != nil, "an episode was dropped that had not begun")
 	delete(n.pages, i)
 	n.dropped++
 }
@@ -103,12 +100,6 @@ func TestTraceInterrupted(t *testing.T) {
 	n := newNotebook(toy.Pick, 2)
 	e.Trace(n)
 	require.Empty(t, n.began, "an episode in progress is not traced")
-	begin := func() {
-		require.NoError(t, e.Reset(vec.From(3), nil, out))
-		play(t, 1, e, actions, out)
-		n.dropped = 0
-	}
-	begin()
 	snap := envtest.Must(e.Snapshot(1, nil))
 	for name, interrupt := range map[string]func() error{
 		"restore": func() error { return e.Restore(0, snap) },
@@ -116,11 +107,13 @@ func TestTraceInterrupted(t *testing.T) {
 		"reseed":  func() error { return e.Reseed(0, 9) },
 		"reset":   func() error { return e.Reset(vec.From(4), []bool{true, false}, out) },
 	} {
-		begin()
+		require.NoError(t, e.Reset(vec.From(3), nil, out))
+		play(t, 1, e, actions, out)
+		n.dropped = 0
 		require.NoError(t, interrupt(), name)
 		require.Equal(t, 1, n.dropped, name)
-		require.Equal(t, name == "reset", n.pages[0] != nil, name)
-		require.NotNil(t, n.pages[1], name)
+		require.Equal(t, name == "reset", n.traces(0), name)
+		require.True(t, n.traces(1), name)
 		began, ended := len(n.began), n.ended
 		for n.ended < ended+4 {
 			play(t, 1, e, actions, out)
@@ -129,7 +122,6 @@ func TestTraceInterrupted(t *testing.T) {
 		require.Equal(t, 1, n.dropped, name)
 		require.Empty(t, n.wrong)
 	}
-	begin()
 	e.Trace(nil)
 	began := len(n.began)
 	require.NoError(t, e.Reset(vec.From(3), nil, out))
