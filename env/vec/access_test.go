@@ -3,6 +3,7 @@ package vec_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,24 +29,28 @@ func future(t *testing.T, e *vec.Env, n int) (all []vec.Batch) {
 func TestRestoreRefuses(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2})
 	snap := envtest.Must(e.Snapshot(0, []byte("head")))[4:]
-	before := positions(e)
-	for _, c := range []struct {
-		i    int
-		snap func(b []byte) []byte
-		says string
-	}{
-		{2, func(b []byte) []byte { return b }, "environment 2 of 2"},
-		{-1, func(b []byte) []byte { return b }, "environment -1 of 2"},
-		{1, func(b []byte) []byte { return nil }, "snapshot of 0 bytes, want"},
-		{1, func(b []byte) []byte { return append(b, 0) }, "bytes, want"},
-		{1, func(b []byte) []byte { b[28] = 4; return b }, "unknown flags 04 00 00 00"},
-		{1, func(b []byte) []byte { b[32] = 2; return b }, "seat 2 in row 0, want both below 2"},
-		{1, func(b []byte) []byte { b[34] = 1; return b }, "seat 1 in row 2"},
-		{1, func(b []byte) []byte { b[31] = 1; return b }, "unknown flags"},
-		{1, func(b []byte) []byte { b[len(b)-1] = 255; return b }, "Last[3] is 255, want 0 to 3"},
-	} {
-		require.ErrorContains(t, e.Restore(c.i, c.snap(append([]byte{}, snap...))), c.says)
+	before, last := positions(e), len(snap)-1
+	refused := func(i int, snap []byte, says string) {
+		require.ErrorContains(t, e.Restore(i, snap), says)
 		require.Equal(t, before, positions(e))
+	}
+	refused(2, snap, "environment 2 of 2")
+	refused(-1, snap, "environment -1 of 2")
+	refused(1, nil, "snapshot of 0 bytes, want")
+	refused(1, append(slices.Clone(snap), 0), "bytes, want")
+	for says, edit := range map[string]struct {
+		at int
+		to byte
+	}{
+		"unknown flags 04 00 00 00":          {28, 4},
+		"unknown flags 02 00 00 01":          {31, 1},
+		"seat 2 in row 0, want both below 2": {32, 2},
+		"seat 1 in row 2, want both below 2": {34, 1},
+		"Last[3] is 255, want 0 to 3":        {last, 255},
+	} {
+		bad := slices.Clone(snap)
+		bad[edit.at] = edit.to
+		refused(1, bad, says)
 	}
 }
 
@@ -66,9 +71,10 @@ func TestCloneAllAtOnce(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	mixtures := []vec.Mixture{nil, {{newDie, 1, 0}, {newLow, 1, 1}}}
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: n, Mixtures: mixtures})
-	all := func() (all []string) {
+	all := func() []string {
+		all := make([]string, n)
 		for i, snap := range positions(e) {
-			all = append(all, fmt.Sprint(e.Opponent(i, 1), snap))
+			all[i] = fmt.Sprint(e.Opponent(i, 1), snap)
 		}
 		return all
 	}
@@ -114,14 +120,11 @@ func put(e *vec.Env, i int, s env.State) error {
 func TestRestoreAnotherPosition(t *testing.T) {
 	e, out, _ := start(t, toy.Turns, vec.Config{Envs: 2, Agents: []vec.AgentFactory{newDie}})
 	s := toy.Turns.New(3).(*toy.State)
+	require.NoError(t, put(e, 0, s))
+	require.NotEqual(t, s, e.State(0), "seat 0's agent has moved")
 	s.Step(env.Alone(0, s.Legal(0, nil)[0]))
 	require.NoError(t, put(e, 1, s))
 	require.Equal(t, s, e.State(1))
-	require.Equal(t, 1, e.Seat(1, 0))
-	s.Reset(5)
-	require.NoError(t, put(e, 1, s))
-	require.NotEqual(t, s, e.State(1), "seat 0's agent has moved")
-	require.Equal(t, 1, e.Seat(1, 0))
 	require.NoError(t, e.Observe(out))
 	require.Equal(t, []uint8{1, vec.NoSeat, 1, vec.NoSeat}, out.Seat)
 }

@@ -50,24 +50,19 @@ func TestResumeRefuses(t *testing.T) {
 	some := vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 1}}
 	bad := slices.Clone(snaps[0])
 	bad[28] = 0xff
-	for _, c := range []struct {
-		i      int
-		snap   []byte
-		agents []vec.Seated
-		says   string
-	}{
-		{2, snaps[0], []vec.Seated{none, some}, "environment 2 of 2"},
-		{0, snaps[0][1:], []vec.Seated{none, some}, "snapshot of"},
-		{0, bad, []vec.Seated{none, some}, "unknown flags"},
-		{0, snaps[0], []vec.Seated{some}, "1 agents to resume, want one for each of 2 seats"},
-		{0, snaps[0], []vec.Seated{none, none}, "seat 1: want an agent for every seat that is not driven or asked"},
-		{0, snaps[0], []vec.Seated{some, some}, "seat 0: want an agent"},
-		{0, snaps[0], []vec.Seated{none, {Agent: &die{}}}, "the agent has the ID 0, want less, and a factory"},
-		{0, snaps[0], []vec.Seated{none, {&die{}, vec.Choice{Agent: n.agent, ID: vec.NoOpponent}}}, "has the ID 65535"},
-	} {
-		require.ErrorContains(t, e.Resume(c.i, c.snap, c.agents), c.says)
+	refused := func(i int, snap []byte, says string, agents ...vec.Seated) {
+		require.ErrorContains(t, e.Resume(i, snap, agents), says)
 		require.Equal(t, snaps, positions(e))
 	}
+	refused(2, snaps[0], "environment 2 of 2", none, some)
+	refused(0, snaps[0][1:], "snapshot of", none, some)
+	refused(0, bad, "unknown flags", none, some)
+	refused(0, snaps[0], "1 agents to resume, want one for each of 2 seats", some)
+	refused(0, snaps[0], "seat 1: want an agent for every seat that is not driven or asked", none, none)
+	refused(0, snaps[0], "seat 0: want an agent", some, some)
+	refused(0, snaps[0], "the agent has the ID 0, want less, and a factory", none, vec.Seated{Agent: &die{}})
+	refused(0, snaps[0], "has the ID 65535", none,
+		vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: vec.NoOpponent}})
 	require.ErrorContains(t, e.CheckSnapshot(0, bad), "unknown flags")
 	require.NoError(t, e.CheckSnapshot(0, snaps[1]))
 	require.Zero(t, n.closes)

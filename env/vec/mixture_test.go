@@ -42,9 +42,10 @@ func TestTallies(t *testing.T) {
 	sums := func() []vec.Tally {
 		all := make([]vec.Tally, 5)
 		for i := range 50 {
-			for _, t := range e.TalliesOf(i) {
-				sum := &all[t.ID]
-				*sum = vec.Tally{Wins: sum.Wins + t.Wins, Draws: sum.Draws + t.Draws, Losses: sum.Losses + t.Losses}
+			for _, one := range e.TalliesOf(i) {
+				all[one.ID].Wins += one.Wins
+				all[one.ID].Draws += one.Draws
+				all[one.ID].Losses += one.Losses
 			}
 		}
 		return all

@@ -442,7 +442,7 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 		}
 		require.Equal(t, w.tallies, tallies)
 		require.Len(t, e.TalliesOf(w.at), len(tallies))
-		_, at := e.Curriculum(w.at)
+		at := placeOf(e, w.at)
 		require.Equal(t, w.place.Rung, at.Rung)
 		require.Equal(t, string(w.place.Last), string(at.Last))
 	}
