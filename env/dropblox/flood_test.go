@@ -53,7 +53,6 @@ func slowRest(b Block, taken *Field) map[Field]int {
 func TestRestAgainstCommands(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 9))
 	var open, closed, none int
-	mask := make([]byte, (numActions+63)/64*8)
 	for k := range positions {
 		s := State{Taken: clutter(rng)}
 		s.Blocks[0] = uint16(rng.IntN(limits[k%2*k%6]))
@@ -75,15 +74,14 @@ func TestRestAgainstCommands(t *testing.T) {
 		legal := s.Legal(0, nil)
 		require.Equal(t, rest.Actions(nil), legal)
 		require.Len(t, legal, len(want), "board %d", k)
-		clear(mask)
-		s.MaskLegal(0, mask)
+		var mask [(numActions + 63) / 64 * 8]byte
+		s.MaskLegal(0, mask[:])
 		for _, a := range legal {
+			mask[a>>3] ^= 1 << (a & 7)
 			p := At(a)
 			var made Field
 			shape.Put(&made, p.R, p.I, p.J)
-			if want[made] == 0 || mask[a>>3]>>(a&7)&1 == 0 {
-				t.Fatalf("board %d, %s: %s is out of reach or not in the mask", k, b.String(), Text(a))
-			}
+			require.Positive(t, want[made], "board %d, %s: %s is out of reach", k, &b, Text(a))
 			require.Equal(t, a, p.Action())
 			way, ok := shape.Path(&s.Taken, p, nil)
 			require.True(t, ok)
@@ -96,12 +94,11 @@ func TestRestAgainstCommands(t *testing.T) {
 			require.Equal(t, made, covered(Field{}, &led))
 			for q := range p.R {
 				if shape.Turn[q].Column == shape.Turn[p.R].Column {
-					t.Fatalf("board %d, %s: turn %d is turn %d", k, b.String(), p.R, q)
+					t.Fatalf("board %d, %s: turn %d is turn %d", k, &b, p.R, q)
 				}
 			}
-			mask[a>>3] &^= 1 << (a & 7)
 		}
-		require.Equal(t, make([]byte, len(mask)), mask)
+		require.Zero(t, mask, "it has the bits of the legal actions")
 	}
 	require.Greater(t, min(open, closed, none), positions/30, "%d open, %d closed, %d without room", open, closed, none)
 }
