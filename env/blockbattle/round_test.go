@@ -2,6 +2,7 @@ package blockbattle
 
 import (
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,23 +56,17 @@ func TestExampleExchange(t *testing.T) {
 func TestObserveAgainstCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
 	planes, globals := make([]uint8, Game.Planes.Len()), make([]float32, Game.Globals())
+	glyphs := map[uint8]byte{CellEmpty: '.', CellBlock: '#', CellSolid: '='}
 	for range 300 {
 		s := randomState(r, Document)
 		for seat := range s.Sides {
 			s.Observe(seat, planes, globals)
-			for at, got := range planes {
-				side, x, y := &s.Sides[seat], at%Width, at/Width%Height
-				if at/Width >= Height {
-					side = &s.Sides[1-seat]
-				}
-				want := uint8(CellEmpty)
-				if y >= side.floor() {
-					want = CellSolid
-				} else if side.Cells.At(x, y) {
-					want = CellBlock
-				}
-				require.Equal(t, want, got)
+			var got strings.Builder
+			for _, cell := range planes {
+				got.WriteByte(glyphs[cell])
 			}
+			both := slices.Concat(board(&s.Sides[seat], 0), board(&s.Sides[1-seat], 0))
+			require.Equal(t, strings.Join(both, ""), got.String())
 		}
 	}
 }

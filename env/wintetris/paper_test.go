@@ -95,8 +95,7 @@ func paperExamples(t *testing.T) (states []*State, actions []env.Action, table [
 		s.Piece = above(uint8(strings.Index(Letters, row["piece"])))
 		rulebook.Board(t, row["board"], Width, func(x, up int, _ byte) { s.Field.Set(x, up) })
 		require.NoError(t, s.Check())
-		a, err := Paper10Game.Parse("r" + row["rotation"] + " x" + row["x"])
-		require.NoError(t, err)
+		a := envtest.Must(Paper10Game.Parse("r" + row["rotation"] + " x" + row["x"]))
 		states, actions = append(states, s), append(actions, a)
 	}
 	return states, actions, table
@@ -153,7 +152,7 @@ func TestPictureMeasures(t *testing.T) {
 		p.Caption = fmt.Sprintf("%s: %d", name, sum)
 		return p
 	}
-	steps := picture.Panel{Rows: board(&f, high-1, 0), Texts: map[[2]int]string{}, Columns: true}
+	steps := panel("steps", "", func(int, int) int { return 0 })
 	heights, seen := f.Heights(), map[int8]bool{}
 	for x := range Width - 1 {
 		d := heights[x+1] - heights[x]

@@ -113,7 +113,7 @@ func checkRest(t *testing.T, slow *slowField, f Field, m Block) {
 	require.Equal(t, after.field(), f)
 }
 
-// checkDistinct compares with a list whose entries are told apart by their cells.
+// checkDistinct compares with a list whose entries are told apart by their cells, and what is legal with both lists.
 func checkDistinct(t *testing.T, f *Field, all []Block) {
 	var want []Block
 	seen := map[[4][2]int]bool{}
@@ -125,7 +125,18 @@ func checkDistinct(t *testing.T, f *Field, all []Block) {
 			want = append(want, m)
 		}
 	}
-	require.Equal(t, want, f.Distinct(Spawn(all[0].Kind), nil))
+	spawn := Spawn(all[0].Kind)
+	require.Equal(t, want, f.Distinct(spawn, nil))
+	for mode, places := range map[Mode][]Block{Placement: all, Instant: want} {
+		s := State{Mode: mode, Engine: Engine{Field: *f, Piece: spawn}}
+		var inside []env.Action
+		for _, m := range places {
+			if m.Inside() {
+				inside = append(inside, m.Action())
+			}
+		}
+		require.Equal(t, inside, s.Legal(0, nil))
+	}
 }
 
 // TestFirstPieces is the sequence of seed 1 (rules §11).
@@ -138,9 +149,7 @@ func TestFirstPieces(t *testing.T) {
 	for len(got) < len(want) {
 		got += string(Letters[e.Next])
 		e.Field = Field{}
-		for !e.Tick(Drop) {
-			t.Fatal("a dropped piece does not lock")
-		}
+		require.True(t, e.Tick(Drop), "a dropped piece locks")
 	}
 	require.Equal(t, want, got)
 }
@@ -192,7 +201,7 @@ func TestPlaceAgainstItsTicks(t *testing.T) {
 // TestRowsAgainstCells compares what looks at several rows at a time with a look at each cell.
 func TestRowsAgainstCells(t *testing.T) {
 	rng := rand.New(rand.NewPCG(envtest.Seed(t), 6))
-	plane := make([]uint8, Width*Height)
+	plane, one := make([]uint8, Width*Height), map[bool]uint64{true: 1}
 	for range 500 {
 		var f Field
 		top := 0
@@ -207,48 +216,14 @@ func TestRowsAgainstCells(t *testing.T) {
 		}
 		paint(plane, &f)
 		for at, cell := range plane {
-			if x, y := at%Width, Height-1-at/Width; f.At(x, y) != (cell == 1) {
-				t.Fatalf("%v: byte %d of the plane is %d", f, at, cell)
-			}
+			require.Equal(t, f.At(at%Width, Height-1-at/Width), cell == 1, "%v: byte %d of the plane", f, at)
 		}
 		for y := -4; y <= Height; y++ {
+			window := uint64(0)
 			for bit := range 64 {
-				if f.At(bit%16, y+bit/16) != (f.Window(y)>>bit&1 != 0) {
-					t.Fatalf("%v: bit %d of the window at row %d", f, bit, y)
-				}
+				window |= one[f.At(bit%16, y+bit/16)] << bit
 			}
+			require.Equal(t, window, f.Window(y), "%v: at row %d", f, y)
 		}
-	}
-}
-
-// TestLegalAgainstTheMoves compares what is legal with the move lists.
-func TestLegalAgainstTheMoves(t *testing.T) {
-	rng := rand.New(rand.NewPCG(envtest.Seed(t), 5))
-	var s State
-	s.Reset(1)
-	for range 20_000 {
-		s.Field = Field{}
-		for y := range rng.IntN(Height + 1) {
-			s.Field[y] = uint16(rng.Uint32()&rng.Uint32()) & fullRow &^ (1 << rng.IntN(Width))
-		}
-		s.Piece = Spawn(uint8(rng.IntN(Kinds)))
-		if s.Check() != nil {
-			continue
-		}
-		var all, distinct []env.Action
-		for _, m := range s.Field.Moves(s.Piece, nil) {
-			if m.Inside() {
-				all = append(all, m.Action())
-			}
-		}
-		for _, m := range s.Field.Distinct(s.Piece, nil) {
-			if m.Inside() {
-				distinct = append(distinct, m.Action())
-			}
-		}
-		s.Mode = Placement
-		require.Equal(t, all, s.Legal(0, nil))
-		s.Mode = Instant
-		require.Equal(t, distinct, s.Legal(0, nil))
 	}
 }
