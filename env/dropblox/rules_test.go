@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -115,16 +116,11 @@ func slowTurn(cells [Rows][Cols]uint16, b Block) (out [Rows][Cols]uint16, rows i
 	}
 	var kept [][Cols]uint16
 	for _, row := range cells {
-		full := true
-		for _, v := range row {
-			full = full && v != 0
-		}
-		if full {
-			rows++
-		} else {
+		if slices.Contains(row[:], 0) {
 			kept = append(kept, row)
 		}
 	}
+	rows = Rows - len(kept)
 	copy(out[rows:], kept)
 	return out, rows
 }

@@ -23,11 +23,7 @@ type canceller struct {
 	e         *vec.Env
 	actions   []env.Action
 	out       *vec.Batch
-}
-
-func newCanceller(t *testing.T) *canceller {
-	ctx, cancel := context.WithCancel(t.Context())
-	return &canceller{ctx: ctx, cancel: cancel}
+	log       vec.Log // of 200 steps of environment 0
 }
 
 func (c *canceller) Act(_ context.Context, s env.State, seat int) (env.Action, error) {
@@ -63,7 +59,7 @@ func changed(a, b []toy.State) (n int) {
 }
 
 // When the context ends, what is under way asks no agent more, apart from those that are choosing, and does not play
-// what these answer. Whatever is called after the end changes nothing.
+// what these answer. A Replay ends between two steps of one log. Whatever is called after the end changes nothing.
 func TestCancelled(t *testing.T) {
 	for name, c := range map[string]struct {
 		g      *env.Game
@@ -74,6 +70,7 @@ func TestCancelled(t *testing.T) {
 	}{
 		"step":   {toy.Pick, 1, 102, true, func(x *canceller) error { return x.e.Step(x.actions, x.out) }},
 		"stream": {toy.Pick, 1, 102, true, (*canceller).stream},
+		"replay": {toy.Pick, 1, 1, true, func(x *canceller) error { return x.e.Replay([]vec.Log{x.log}, x.out) }},
 		"reset, in which agents play first": {toy.Turns, 0, 500, true,
 			func(x *canceller) error { return x.e.Reset(vec.From(9), nil, x.out) }},
 		"each": {toy.Pick, 1, 0, false, func(x *canceller) error { return x.e.Each(func(int, int) { x.count() }) }},
@@ -83,8 +80,14 @@ func TestCancelled(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			x, agents := newCanceller(t), make([]vec.AgentFactory, 2)
+			x, agents := &canceller{}, make([]vec.AgentFactory, 2)
+			x.ctx, x.cancel = context.WithCancel(t.Context())
 			agents[c.seat] = always(x)
+			if name == "replay" {
+				one, _, _ := start(t, c.g, vec.Config{Envs: 1, Agents: agents})
+				logs, _ := logged(t, one, 200)
+				x.log = logs[0]
+			}
 			e, out, actions := start(t, c.g, vec.Config{Envs: 500, Workers: 3, Context: x.ctx, Agents: agents})
 			x.e, x.out, x.actions = e, out, actions
 			require.NoError(t, e.Sample(actions))
@@ -121,18 +124,4 @@ func (x *canceller) stream() error {
 		return errors.New("a step begins after the end")
 	}
 	return err
-}
-
-// A Replay ends between two steps of one log.
-func TestCancelledReplay(t *testing.T) {
-	a := newCanceller(t)
-	c := vec.Config{Envs: 1, Agents: []vec.AgentFactory{nil, always(a)}}
-	e, _, _ := start(t, toy.Pick, c)
-	logs, _ := logged(t, e, 200)
-	c.Context = a.ctx
-	again, out, _ := start(t, toy.Pick, c)
-	a.asked.Store(0)
-	a.at.Store(60)
-	require.ErrorIs(t, again.Replay(logs, out), context.Canceled)
-	require.Equal(t, int64(60), a.asked.Load())
 }

@@ -1,5 +1,7 @@
 package wintetris
 
+import "slices"
+
 // A slowField is the field cell by cell: [y][x], with open rows above.
 type slowField [Height + 6][Width]bool
 
@@ -23,12 +25,9 @@ func slowCells(b Block) (out [][2]int) {
 }
 
 func (f *slowField) fits(b Block) bool {
-	for _, c := range slowCells(b) {
-		if c[0] < 0 || c[0] >= Width || c[1] < 0 || f[c[1]][c[0]] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(slowCells(b), func(c [2]int) bool {
+		return c[0] < 0 || c[0] >= Width || c[1] < 0 || f[c[1]][c[0]]
+	})
 }
 
 func (f *slowField) fall(b Block) Block {
@@ -66,11 +65,7 @@ func (f *slowField) put(b Block) (rows int) {
 		f[c[1]][c[0]] = true
 	}
 	for y := 0; y < Height; y++ {
-		full := true
-		for _, filled := range f[y] {
-			full = full && filled
-		}
-		if full {
+		if !slices.Contains(f[y][:], false) {
 			rows++
 			copy(f[y:], f[y+1:])
 			y--
@@ -117,11 +112,8 @@ func (e *slowEngine) draw() uint8 {
 func (e *slowEngine) spawn() {
 	n := len(drawings[e.next])
 	b := Block{Kind: e.next, X: int8((10 - n) / 2), Y: 30}
-	for highest := 99; highest > 19; b.Y-- {
-		highest = 0
-		for _, c := range slowCells(b.Moved(0, -1)) {
-			highest = max(highest, c[1])
-		}
+	for slices.ContainsFunc(slowCells(b), func(c [2]int) bool { return c[1] > 19 }) {
+		b.Y--
 	}
 	e.piece, e.next, e.active, e.newPiece = b, e.draw(), true, true
 	e.over = !e.f.fits(b)
@@ -133,12 +125,6 @@ func (e *slowEngine) tick(bits int) {
 	if left && right || cw && ccw {
 		e.conflicts++
 	}
-	if left && right {
-		left, right = false, false
-	}
-	if cw && ccw {
-		cw, ccw = false, false
-	}
 	move := func(wanted bool, to Block) {
 		if wanted && e.f.fits(to) {
 			e.piece = to
@@ -146,28 +132,24 @@ func (e *slowEngine) tick(bits int) {
 			e.blocked++
 		}
 	}
-	move(cw, e.piece.Turned(1))
-	move(ccw, e.piece.Turned(-1))
-	move(left, e.piece.Moved(-1, 0))
-	move(right, e.piece.Moved(1, 0))
-	down := e.piece.Moved(0, -1)
-	switch {
-	case drop:
+	move(cw && !ccw, e.piece.Turned(1))
+	move(ccw && !cw, e.piece.Turned(-1))
+	move(left && !right, e.piece.Moved(-1, 0))
+	move(right && !left, e.piece.Moved(1, 0))
+	if drop {
 		e.piece = e.f.fall(e.piece)
-		e.lock()
-	case e.f.fits(down):
+	}
+	if down := e.piece.Moved(0, -1); e.f.fits(down) {
 		e.piece = down
-	default:
+	} else {
 		e.lock()
 	}
 }
 
 func (e *slowEngine) lock() {
-	for _, c := range slowCells(e.piece) {
-		if c[1] >= Height {
-			e.over = true
-			return
-		}
+	e.over = slices.ContainsFunc(slowCells(e.piece), func(c [2]int) bool { return c[1] >= Height })
+	if e.over {
+		return
 	}
 	level := 1 + e.lines/10
 	n := e.f.put(e.piece)
