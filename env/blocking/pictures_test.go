@@ -88,7 +88,9 @@ func top(s *State, caption, answer string, mark byte) picture.Panel {
 }
 
 func TestPictureLegal(t *testing.T) {
-	s := after(t, fresh(2), "0 0 R001")
+	s := fresh(2)
+	a, _ := s.Judge(0, "0 0 R001")
+	s.Step(env.Alone(0, a))
 	s.Step(env.Alone(1, s.Legal(1, nil)[0]))
 	for answer, want := range map[string]bool{"3 0 D001": false, "3 3 G011": true, "5 4 H001": false} {
 		_, legal := s.Judge(0, answer)

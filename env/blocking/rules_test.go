@@ -27,15 +27,6 @@ func fresh(seats int) *State {
 
 func (s *State) copied() *State { c := *s; return &c }
 
-// after is s after the seat to move has answered.
-func after(t *testing.T, s *State, answer string) *State {
-	c, err := s.Table().ParseCode(answer)
-	require.NoError(t, err)
-	n := s.copied()
-	require.NoError(t, env.Apply(Game, n, env.Alone(int(s.Turn), s.Table().Action(c))))
-	return n
-}
-
 // The codes of Q that are legal openings, and those of them that are in the list.
 func TestOpeningsOfQ(t *testing.T) {
 	s := fresh(2)

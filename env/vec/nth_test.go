@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"blockyard/env/envtest"
 )
 
@@ -18,12 +20,10 @@ func TestNthAgainstCounting(t *testing.T) {
 		words = append(words, word, word&rng.Uint64()&rng.Uint64()&rng.Uint64(), word|rng.Uint64()|rng.Uint64())
 	}
 	for _, word := range words {
-		n := 0
+		var got, want []int
 		for left := word; left != 0; left &= left - 1 {
-			if got, want := nth(word, n), bits.TrailingZeros64(left); got != want {
-				t.Fatalf("bit %d of %#x is found at %d, want %d", n, word, got, want)
-			}
-			n++
+			got, want = append(got, nth(word, len(got))), append(want, bits.TrailingZeros64(left))
 		}
+		require.Equal(t, want, got, "%#x", word)
 	}
 }

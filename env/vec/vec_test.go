@@ -181,8 +181,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 func TestCloseEndsGoroutines(t *testing.T) {
 	before := runtime.NumGoroutine()
 	for range 20 {
-		e, err := vec.New(toy.Pick, vec.Config{Envs: 64, Workers: 8})
-		require.NoError(t, err)
+		e := envtest.Must(vec.New(toy.Pick, vec.Config{Envs: 64, Workers: 8}))
 		require.NoError(t, e.Close())
 		require.NoError(t, e.Close(), "twice")
 		require.ErrorContains(t, e.Step(nil, nil), "closed")
@@ -249,10 +248,10 @@ func TestStreamAndStepThatFail(t *testing.T) {
 				return closing{a, a.(io.Closer)}, err
 			}}
 			e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: agents})
-			first, step := positions(e), func() error { return e.Step(actions, out) }
+			first, step := positions(e), func() error { return cmp.Or(e.Sample(actions), e.Step(actions, out)) }
 			if stream := streamOf(e, out); streams {
 				step = func() error {
-					if err := stream.Send(numbers(3), actions); err != nil {
+					if err := cmp.Or(e.Sample(actions), stream.Send(numbers(3), actions)); err != nil {
 						return err
 					}
 					<-stream.Await(3)
@@ -262,15 +261,13 @@ func TestStreamAndStepThatFail(t *testing.T) {
 					return err
 				}
 			}
-			require.NoError(t, e.Sample(actions))
 			require.NoError(t, step())
 			n.wrong = wrong
-			require.NoError(t, e.Sample(actions))
 			err := step()
 			require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
 			require.ErrorContains(t, err, says)
-			for _, err := range []error{step(), e.Sample(actions), e.Observe(out), e.CloneAll([]int{0}, []int{1}),
-				e.Reset(vec.From(1), []bool{true, false, false}, out)} {
+			for _, err := range []error{e.Sample(actions), e.Step(actions, out), step(), e.Observe(out),
+				e.CloneAll([]int{0}, []int{1}), e.Reset(vec.From(1), []bool{true, false, false}, out)} {
 				require.ErrorContains(t, err, "reset all environments to go on")
 				require.Equal(t, says == "panic: no such card", errors.As(err, new(*vec.PanicError)))
 			}
@@ -278,7 +275,6 @@ func TestStreamAndStepThatFail(t *testing.T) {
 			require.NoError(t, e.Reset(vec.From(1), nil, out))
 			require.Equal(t, 3, n.closes, "agents of ended episodes are closed")
 			require.Equal(t, first, positions(e))
-			require.NoError(t, e.Sample(actions))
 			require.NoError(t, step())
 			require.NoError(t, e.Close())
 			require.Equal(t, 6, n.closes)
