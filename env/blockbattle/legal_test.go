@@ -1,6 +1,7 @@
 package blockbattle
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -64,12 +65,7 @@ func slowLegal(t *testing.T, s *State, seat int) []env.Action {
 			}
 		}
 	}
-	out := make([]env.Action, 0, len(found))
-	for a := range found {
-		out = append(out, a)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(found))
 }
 
 // randomState makes a position with a random board: ragged stacks, caves, garbage, solid
@@ -135,7 +131,7 @@ func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
 			for seat := range s.Sides {
 				want := slowLegal(t, s, seat)
 				got := s.Legal(seat, nil)
-				require.Equal(t, texts(want), texts(got), "rules %b seat %d\n%s", rules, seat, show(s))
+				require.Equal(t, want, got, "rules %b seat %d\n%s", rules, seat, show(s))
 				var mask [(actions + 63) / 64 * 8]byte
 				s.MaskLegal(seat, mask[:])
 				for _, a := range got {
@@ -181,7 +177,7 @@ func TestLegalOnNarrowWays(t *testing.T) {
 		for p := range Pieces {
 			s.Piece = uint8(p)
 			require.NotEmpty(t, s.Legal(0, nil))
-			require.Equal(t, texts(slowLegal(t, s, 0)), texts(s.Legal(0, nil)), "%s: piece %c", name, Letters[p])
+			require.Equal(t, slowLegal(t, s, 0), s.Legal(0, nil), "%s: piece %c", name, Letters[p])
 		}
 	}
 }
@@ -221,14 +217,6 @@ func TestReachAgainstBoxes(t *testing.T) {
 			}
 		}
 	}
-}
-
-func texts(list []env.Action) []string {
-	out := make([]string, len(list))
-	for i, a := range list {
-		out[i] = Text(a)
-	}
-	return out
 }
 
 func show(s *State) string {

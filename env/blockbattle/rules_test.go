@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/picture"
 	"blockyard/env/envtest/rulebook"
 	"blockyard/env/falling"
@@ -35,15 +36,6 @@ func side(t *testing.T, picture string) (d Side) {
 	return d
 }
 
-// counts reads "4 1 0" into a side.
-func counts(t *testing.T, text string) (c [3]int32) {
-	t.Helper()
-	n, err := fmt.Sscan(text, &c[0], &c[1], &c[2])
-	require.NoError(t, err, "%q: want points, combo and skips", text)
-	require.Equal(t, 3, n)
-	return c
-}
-
 // TestRulesExamples plays the worked examples of RULES.md, and wants one of them for every entry of its
 // table of points.
 func TestRulesExamples(t *testing.T) {
@@ -57,13 +49,12 @@ func TestRulesExamples(t *testing.T) {
 		t.Run(row["case"], func(t *testing.T) {
 			s := drawn(t, row["piece"], row["board"])
 			d := &s.Sides[0]
-			before, after := counts(t, row["P c s"]), counts(t, row["P c s after"])
-			d.Points, d.Combo, d.Skips = before[0], before[1], before[2]
+			envtest.Must(fmt.Sscan(row["P c s"], &d.Points, &d.Combo, &d.Skips))
 			land, end, rep := play(t, s, row["answer"])
-			d = &end.Sides[0]
+			after := &end.Sides[0]
 			require.Equal(t, row["rows"], fmt.Sprint(rep.Sides[0].Rows), "rows")
 			require.Equal(t, row["gain"], fmt.Sprint(rep.Sides[0].Gain), "gain")
-			require.Equal(t, after, [3]int32{d.Points, d.Combo, d.Skips}, "points, combo and skips")
+			require.Equal(t, row["P c s after"], fmt.Sprint(after.Points, after.Combo, after.Skips))
 			require.Equal(t, row["garbage sent"], fmt.Sprint(rep.Sides[0].Lines), "garbage rows")
 			require.Empty(t, rep.Losses)
 
@@ -71,9 +62,9 @@ func TestRulesExamples(t *testing.T) {
 			if land.TSpin {
 				entry += " spin"
 			}
-			if before[1] == 0 && !rep.Sides[0].Cleared {
+			if d.Combo == 0 && !rep.Sides[0].Cleared {
 				want := row["gain"]
-				if after[2] > before[2] {
+				if after.Skips > d.Skips {
 					want += " and a skip"
 				}
 				require.Equal(t, points[entry], want, "the table of points")

@@ -32,25 +32,22 @@ func TestDraws(t *testing.T) {
 	for _, c := range []struct {
 		seed  string
 		then  int
-		types []int
+		types []uint16
 	}{
-		{"0", 0, []int{21, 7, 11, 8, 16, 14, 21, 7, 28, 26, 21, 19, 2, 17, 28, 25, 23, 0, 11, 19}},
-		{"50", 0, []int{7, 7, 28, 9, 2, 23, 9, 28, 17, 18, 27, 23, 18, 6, 26, 3, 7, 13, 6, 11}},
-		{"1234", 0, []int{12, 81, 16, 2, 6, 22, 18, 4, 3, 14, 1, 13, 2, 7, 18, 10, 27, 15, 14, 12}},
-		{"-1", 0, []int{24, 7, 13, 22, 0, 12, 0, 20, 27, 0, 15, 11, 12, 6, 14, 6, 13, 0, 16, 5}},
-		{"11", 480, []int{16, 13, 17, 14, 22, 8, 23, 1, 27, 17, 4, 1, 68, 5881, 74, 18, 19, 24, 28, 20}},
-		{"11", 1000, []int{16, 13, 17, 14, 22, 8, 23, 11, 27, 175, 190, 207, 3067, 5881, 10680, 2233, 2311, 3526, 28, 62}},
+		{"0", 0, []uint16{21, 7, 11, 8, 16, 14, 21, 7, 28, 26, 21, 19, 2, 17, 28, 25, 23, 0, 11, 19}},
+		{"50", 0, []uint16{7, 7, 28, 9, 2, 23, 9, 28, 17, 18, 27, 23, 18, 6, 26, 3, 7, 13, 6, 11}},
+		{"1234", 0, []uint16{12, 81, 16, 2, 6, 22, 18, 4, 3, 14, 1, 13, 2, 7, 18, 10, 27, 15, 14, 12}},
+		{"-1", 0, []uint16{24, 7, 13, 22, 0, 12, 0, 20, 27, 0, 15, 11, 12, 6, 14, 6, 13, 0, 16, 5}},
+		{"11", 480, []uint16{16, 13, 17, 14, 22, 8, 23, 1, 27, 17, 4, 1, 68, 5881, 74, 18, 19, 24, 28, 20}},
+		{"11", 1000, []uint16{16, 13, 17, 14, 22, 8, 23, 11, 27, 175, 190, 207, 3067, 5881, 10680, 2233, 2311, 3526, 28, 62}},
 	} {
 		var s State
 		require.NoError(t, s.ResetSeed(c.seed))
-		var got []int
-		for _, d := range s.Draws(nil) {
-			got = append(got, int(d))
-		}
-		require.Equal(t, got[0], int(s.Blocks[0]))
-		require.Equal(t, got[2], int(s.Blocks[1]), "the second draw is thrown away")
+		got := s.Draws(nil)
+		require.Equal(t, got[0], s.Blocks[0])
+		require.Equal(t, got[2], s.Blocks[1], "the second draw is thrown away")
 		for s.Points = int32(c.then); len(got) < len(c.types); {
-			got = append(got, int(s.draw()))
+			got = append(got, uint16(s.draw()))
 		}
 		require.Equal(t, c.types, got, "seed %s", c.seed)
 	}

@@ -15,17 +15,16 @@ import (
 
 // An uneven agent answers after 0.5 ms, and every eighth time on average after 16 ms, like a search that is
 // sometimes deep. It sleeps, so that the comparison does not depend on what else the machine does.
-type uneven struct{ die }
-
-func newUneven(seed uint64) (env.Agent, error) { return &uneven{die{env.Rand{Word: seed}}}, nil }
-
-func (a *uneven) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	pause := 500 * time.Microsecond
-	if env.Mix(a.rng.Word)%8 == 0 {
-		pause = 16 * time.Millisecond
-	}
-	time.Sleep(pause)
-	return a.die.Act(ctx, s, seat)
+func newUneven(seed uint64) (env.Agent, error) {
+	a := die{env.Rand{Word: seed}}
+	return acting(func(ctx context.Context, s env.State, seat int) (env.Action, error) {
+		pause := 500 * time.Microsecond
+		if env.Mix(a.rng.Word)%8 == 0 {
+			pause = 16 * time.Millisecond
+		}
+		time.Sleep(pause)
+		return a.Act(ctx, s, seat)
+	}), nil
 }
 
 // BenchmarkUneven steps 16 environments with uneven agents on 16 goroutines: all together with Step, and through a
