@@ -1,6 +1,7 @@
 package dropblox
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,22 +9,18 @@ import (
 
 // What counts as a command and what is shown (rules §8.3).
 func TestReadOutput(t *testing.T) {
-	for text, want := range map[string]struct {
-		commands []Command
-		foreign  []string
-	}{
-		"":                      {nil, nil},
-		"left\nup\n":            {[]Command{Left, Up}, nil},
-		"rotate\r\nright\rdown": {[]Command{Rotate, Right, Down}, nil},
-		"Left\n left\nleft \n":  {nil, []string{"Left", " left", "left "}},
-		"drop\nhold\n\nleft":    {[]Command{Left}, []string{"drop", "hold", ""}},
-		"\n":                    {nil, []string{""}},
-		"\r\n\r":                {nil, []string{"", ""}},
-		"left\n\r\nright":       {[]Command{Left, Right}, []string{""}},
+	for text, want := range map[string]string{
+		"":                      `[] []`,
+		"left\nup\n":            `[left up] []`,
+		"rotate\r\nright\rdown": `[rotate right down] []`,
+		"Left\n left\nleft \n":  `[] ["Left" " left" "left "]`,
+		"drop\nhold\n\nleft":    `[left] ["drop" "hold" ""]`,
+		"\n":                    `[] [""]`,
+		"\r\n\r":                `[] ["" ""]`,
+		"left\n\r\nright":       `[left right] [""]`,
 	} {
 		commands, foreign := ReadOutput(text)
-		require.Equal(t, want.commands, commands, "%q", text)
-		require.Equal(t, want.foreign, foreign, "%q", text)
+		require.Equal(t, want, fmt.Sprintf("%v %q", commands, foreign), "%q", text)
 	}
 	require.Equal(t, `["left", "rotate"]`, string(AppendMoves(nil, []Command{Left, Rotate})))
 	require.Equal(t, "[]", string(AppendMoves(nil, nil)))

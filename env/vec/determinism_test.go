@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -90,5 +89,3 @@ func TestSeeds(t *testing.T) {
 	require.ErrorContains(t, e.Reset(vec.From(1), make([]bool, 3), out), "at least one true")
 	require.Equal(t, []uint64{8, 0, 9, 0, 7, 0}, seeds(), "a refused Reset changes nothing")
 }
-
-func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

@@ -136,13 +136,10 @@ func (s *rare) Reset(seed uint64)      { s.State.Reset(seed); s.Moves = 0 }
 func (s *rare) CopyFrom(src env.State) { *s = *src.(*rare) }
 
 func (s *rare) Acting() env.Seats {
-	switch {
-	case s.State.Acting() == 0:
-		return 0
-	case s.Moves%80 == 0:
-		return 1
+	if s.Moves%80 == 0 {
+		return s.State.Acting() & 1
 	}
-	return 2
+	return s.State.Acting() & 2
 }
 
 func (s *rare) Step(m env.Moves) {

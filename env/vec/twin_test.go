@@ -458,10 +458,10 @@ func (tr *trial) step(rng *rand.Rand) {
 	for row, acting := range tr.want.Seat {
 		if acting == vec.NoSeat {
 			require.Zero(tr, tr.actions[row])
-			tr.actions[row] = illegal
-		} else if tr.e.Config().Illegal == vec.Penalty && row/tr.e.Rows() == i && acting == seat {
-			tr.actions[row] = illegal
+		} else if tr.e.Config().Illegal != vec.Penalty || row/tr.e.Rows() != i || acting != seat {
+			continue
 		}
+		tr.actions[row] = illegal
 	}
 	traced := maps.Clone(tr.tracer.pages)
 	require.NoError(tr, tr.e.Step(tr.actions, tr.got))

@@ -77,10 +77,7 @@ func TestConfigRefused(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	var mode vec.Autoreset
-	var reward vec.Reward
-	var illegal vec.Illegal
-	var rows vec.RowForm
+	mode, reward, illegal, rows := vec.Disabled, vec.RewardDefault, vec.Refuse, vec.SeatRows
 	for name, into := range map[string]encoding.TextUnmarshaler{
 		"NextStep": &mode, "SameStep": &mode, "Disabled": &mode, "result": &reward, "score": &reward, "shaped": &reward,
 		"error": &illegal, "penalty": &illegal, "random": &illegal, "seat": &rows, "acting": &rows,
