@@ -56,8 +56,8 @@ func (s *hands) Observe(seat int, planes []uint8, globals []float32) {
 	planes[5] = s.Hand[seat]
 }
 
-// Reseed keeps what a driven seat holds and redraws what only an agent holds. Later episodes and random choices are those
-// of a Reset with the same seed.
+// Reseed keeps what a driven seat holds and redraws what only an agent holds. Later episodes and random choices are
+// those of a Reset with the same seed.
 func TestReseedKeepsPrivateHands(t *testing.T) {
 	for driven, agents := range map[env.Seats][]vec.AgentFactory{3: nil, 1: {nil, newDie}, 2: {newDie}} {
 		e, out, _ := start(t, handsGame, vec.Config{Envs: 60, Agents: agents})
@@ -82,7 +82,7 @@ func TestReseedKeepsPrivateHands(t *testing.T) {
 		}
 		require.Len(t, next, 3, "seats %b: the next card is hidden from everybody", driven)
 		for seat := range seen {
-			require.Equal(t, driven.Has(seat), len(seen[seat]) == 1, "seats %b: hands of seat %d: %v", driven, seat, seen[seat])
+			require.Equal(t, driven.Has(seat), len(seen[seat]) == 1, "seats %b: seat %d: %v", driven, seat, seen[seat])
 		}
 	}
 }

@@ -52,8 +52,8 @@ func everything(t *testing.T, e *vec.Env) *vec.Batch {
 	return envtest.Must(e.NewBatch(names...))
 }
 
-// replayed plays e on, and f from snapshots of e and by its logs, some at a time: f is where e is, with the opponents that
-// were drawn, and plays on as e does. It returns how many were restored at the end of an episode.
+// replayed plays e on, and f from snapshots of e and by its logs, some at a time: f is where e is, with the opponents
+// that were drawn, and plays on as e does. It returns how many were restored at the end of an episode.
 func replayed(t *testing.T, g *env.Game, c vec.Config) (e, f *vec.Env, ended int) {
 	e, _, _ = start(t, g, c)
 	c.Workers = 1
