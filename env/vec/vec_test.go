@@ -246,7 +246,8 @@ func TestStreamAndStepThatFail(t *testing.T) {
 			}}
 			e, out, actions := start(t, toy.Pick, vec.Config{Envs: 3, Workers: 1, Agents: agents})
 			first, step := positions(e), func() error { return cmp.Or(e.Sample(actions), e.Step(actions, out)) }
-			if stream := streamOf(e, out); streams {
+			stream := streamOf(e, out)
+			if streams {
 				step = func() error {
 					if err := cmp.Or(e.Sample(actions), stream.Send(numbers(3), actions)); err != nil {
 						return err
@@ -263,7 +264,7 @@ func TestStreamAndStepThatFail(t *testing.T) {
 			err := step()
 			require.ErrorContains(t, err, "vec toy:pick: environment 0: ")
 			require.ErrorContains(t, err, says)
-			for _, err := range []error{e.Sample(actions), e.Step(actions, out), step(), e.Observe(out),
+			for _, err := range []error{e.Sample(actions), e.Step(actions, out), stream.Send(numbers(3), actions), step(), e.Observe(out),
 				e.CloneAll([]int{0}, []int{1}), e.Reset(vec.From(1), []bool{true, false, false}, out)} {
 				require.ErrorContains(t, err, "reset all environments to go on")
 				require.Equal(t, says == "panic: no such card", errors.As(err, new(*vec.PanicError)))
