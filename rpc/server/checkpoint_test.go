@@ -57,7 +57,7 @@ func openParts(t *testing.T, p *place, game string, n int, options map[string]an
 	for k, start := range first[:len(first)-1] {
 		o := map[string]any{"num_envs": first[k+1] - start, "first": start, "seed": 3}
 		maps.Copy(o, options)
-		all = append(all, openGames(t, dial(t, p.unix), game, o))
+		all = append(all, openGames(dial(t, p.unix), game, o))
 	}
 	return all
 }
@@ -76,12 +76,8 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
 	t.Helper()
 	for step := from; step < from+n; step++ {
 		for _, g := range p {
-			masks := g.Field("mask")
-			var actions []byte
-			for mask := range slices.Chunk(masks, len(masks)/g.Rows) {
-				actions = append(actions, u16(legalOf(mask, uint64(crc32.ChecksumIEEE(mask))+uint64(step)))...)
-			}
-			require.NoError(t, g.Step(actions))
+			count := func(mask []byte) uint64 { return uint64(crc32.ChecksumIEEE(mask)) + uint64(step) }
+			require.NoError(t, g.Step(chosen(g, count)))
 			told = append(told, gamesOf(g, g.Slab, g.NumEnvs)...)
 			ended := or(g.Field("terminated"), g.Field("truncated"))
 			if disabled && bytes.Contains(ended, []byte{1}) {
@@ -93,7 +89,7 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
 }
 
 // checkpoint returns the head and the games, one by one.
-func (p parts) checkpoint(t *testing.T) (head []byte, all [][]byte) {
+func (p parts) checkpoint(t testing.TB) (head []byte, all [][]byte) {
 	t.Helper()
 	for _, g := range p {
 		for i := range g.NumEnvs {
@@ -167,12 +163,10 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 					head, all := a.checkpoint(t)
 					want := a.play(t, 15, 25, mode == "Disabled")
 					again, same := a.checkpoint(t)
-					for _, cuts := range [][]int{{0}, {0, 2, 3}} {
-						b := openParts(t, there, game.Name, n, o, cuts...)
-						b.resume(t, head, all)
-						require.Equal(t, want, b.play(t, 15, 25, mode == "Disabled"))
-						b.is(t, again, same)
-					}
+					b := openParts(t, there, game.Name, n, o, 0, 2, 3)
+					b.resume(t, head, all)
+					require.Equal(t, want, b.play(t, 15, 25, mode == "Disabled"))
+					b.is(t, again, same)
 				})
 			}
 		}
@@ -218,26 +212,6 @@ func TestCheckpointHasPolicyAndOpponents(t *testing.T) {
 	}
 }
 
-// Games may be resumed in parts, in any order. Until all of them are, the others need a reset.
-func TestResumeInParts(t *testing.T) {
-	p := start(t, real(1))
-	o := map[string]any{"opponents": map[int]string{1: "random"}}
-	a, b := startParts(t, p, "blockbattle", 4, o), openParts(t, p, "blockbattle", 4, o, 0)
-	a.play(t, 0, 6, false)
-	whole := ask(t, a[0], "checkpoint", nil)
-	require.Equal(t, 4, whole["count"])
-	head, all := a.checkpoint(t)
-	require.Equal(t, bytes.Join(all, nil), whole["games"])
-
-	require.NoError(t, b[0].CallSlab("resume", u32(3, 1), head, append(all[3], all[1]...)))
-	require.Equal(t, wire.NeedsReset, code(t, b[0].Call("checkpoint", nil, nil)))
-	require.Equal(t, wire.NeedsReset, code(t, b[0].Step(make([]byte, 8))))
-	require.NoError(t, b[0].CallSlab("resume", u32(0, 2), head, append(all[0], all[2]...)))
-	require.Equal(t, a.play(t, 6, 20, false), b.play(t, 6, 20, false))
-
-	require.NoError(t, b[0].CallSlab("resume", []byte{}, head, []byte{}), "no game at all")
-}
-
 // A page of a checkpoint also ends where memories are longer than expected.
 func TestCheckpointPagesOfLongMemories(t *testing.T) {
 	p := start(t, func(c *server.Config) {
@@ -265,11 +239,7 @@ func logged(t *testing.T, g *client.Games, n int) (lengths, actions, moves []byt
 	t.Helper()
 	rows, byGame := make([][]byte, g.NumEnvs), make([][]byte, g.NumEnvs)
 	for range n {
-		masks := g.Field("mask")
-		var all []byte
-		for mask := range slices.Chunk(masks, len(masks)/g.Rows) {
-			all = append(all, u16(legalOf(mask, 0))...)
-		}
+		all := chosen(g, func([]byte) uint64 { return 0 })
 		require.NoError(t, g.Step(all))
 		for i := range rows {
 			wide := 2 * g.RowsPerEnv
@@ -361,7 +331,7 @@ func TestReplayRefuses(t *testing.T) {
 		refused(t, wire.BadParams, reason, err)
 		require.Equal(t, before, memory(t, c))
 	}
-	g := openGames(t, c, "tetrisduel", map[string]any{"log": true, "num_envs": 2, "opponents": map[int]string{1: "first"}})
+	g := openGames(c, "tetrisduel", map[string]any{"log": true, "num_envs": 2, "opponents": map[int]string{1: "first"}})
 	before := memory(t, c)
 	require.ErrorContains(t, g.Call("set_opponents", nil, map[int]string{1: "hand:time=1s"}),
 		`set_opponents: log: the opponent "hand:time=1s" of seat 1 cannot be replayed elsewhere`)
@@ -388,12 +358,8 @@ func saveOne(t testing.TB, p *place, n int) (a parts, head []byte, all [][]byte)
 	t.Helper()
 	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": n, "opponents": map[int]string{1: "random"}})
 	require.NoError(t, g.Call("rollout", nil, 9, map[string]any{"policy": "first", "keep": "last"}))
-	c := ask(t, g, "checkpoint", nil)
-	for rest := c.bytes("games"); len(rest) > 0; {
-		n := binary.LittleEndian.Uint32(rest[4:])
-		all, rest = append(all, rest[:n]), rest[n:]
-	}
-	return parts{g}, c.bytes("head"), all
+	head, all = parts{g}.checkpoint(t)
+	return parts{g}, head, all
 }
 
 func TestCheckpointRefuses(t *testing.T) {
@@ -520,29 +486,42 @@ func FuzzResume(f *testing.F) {
 	})
 }
 
-// Games with other opponents than those of the checkpoint make room for it: those that are not resumed need a reset.
-func TestResumeReplacesOpponents(t *testing.T) {
+// Games may be resumed in parts, in any order, also into games with other opponents than those of the checkpoint, which make
+// room for it. Until all of them are, the others need a reset.
+func TestResumeInParts(t *testing.T) {
 	p := start(t, real(1))
-	a := startParts(t, p, "tetrisduel", 3, map[string]any{"opponents": map[int]any{1: mixed("random", 1, "first", 2)}})
+	a := startParts(t, p, "tetrisduel", 4, map[string]any{"opponents": map[int]any{1: mixed("random", 1, "first", 2)}})
 	a.play(t, 0, 60, false)
 	require.NoError(t, a[0].Call("set_opponents", nil, map[int]any{1: "hand:ply=1"}), "for later episodes")
 	head, all := a.checkpoint(t)
 	require.Contains(t, string(head), `"opponents":["random","first","hand:ply=1"],"mixtures":[[],[{"number":2,"weight":1}]]`)
+	whole := ask(t, a[0], "checkpoint", nil)
+	require.Equal(t, []any{4, bytes.Join(all, nil)}, []any{whole["count"], whole["games"]})
 
-	b := startParts(t, p, "tetrisduel", 3, map[string]any{"opponents": map[int]string{1: "first"}})
-	b.play(t, 0, 60, false)
-	require.NoError(t, b[0].CallSlab("resume", u32(1), head, all[1]))
-	require.Equal(t, wire.NeedsReset, code(t, b[0].Step(make([]byte, 2*b[0].Rows))))
-	require.NoError(t, b[0].CallSlab("resume", u32(2, 0), head, bytes.Join([][]byte{all[2], all[0]}, nil)))
+	other := map[string]any{"opponents": map[int]string{1: "first"}}
+	both := []parts{openParts(t, p, "tetrisduel", 4, other, 0), startParts(t, p, "tetrisduel", 4, other)}
+	both[1].play(t, 0, 60, false)
+	for _, b := range both {
+		require.NoError(t, b[0].CallSlab("resume", u32(3, 1), head, slices.Concat(all[3], all[1])))
+		require.Equal(t, wire.NeedsReset, code(t, b[0].Call("checkpoint", nil, nil)))
+		require.Equal(t, wire.NeedsReset, code(t, b[0].Step(make([]byte, 2*b[0].Rows))))
+		require.NoError(t, b[0].CallSlab("resume", u32(2, 0), head, slices.Concat(all[2], all[0])))
+		require.NoError(t, b[0].CallSlab("resume", []byte{}, head, []byte{}), "no game at all")
+	}
 	same := func(options ...any) [][4]uint64 {
 		t.Helper()
 		want := resultsOf(t, a[0], options...)
-		require.Equal(t, want, resultsOf(t, b[0], options...))
+		for _, b := range both {
+			require.Equal(t, want, resultsOf(t, b[0], options...))
+		}
 		return want
 	}
 	require.Len(t, same(map[string]any{"reset": true, "games": u32(1)}), 3, "results are part of it")
 	require.NotZero(t, same()[0])
-	require.Equal(t, a.play(t, 60, 90, false), b.play(t, 60, 90, false))
+	want := a.play(t, 60, 90, false)
+	for _, b := range both {
+		require.Equal(t, want, b.play(t, 60, 90, false))
+	}
 	require.NotZero(t, same()[2])
 }
 
@@ -567,7 +546,7 @@ func TestResumeWithUploads(t *testing.T) {
 	require.Equal(t, fields{"weights": weights}, ask(t, g, "weights", name))
 	require.ErrorContains(t, g.Call("weights", nil, "sha256:00"), `no agent of handle 1 was loaded from "sha256:00"`)
 
-	other := openGames(t, into, "tetrisduel", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
+	other := openGames(into, "tetrisduel", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
 	held := memory(t, into)
 	resume := func() error { return other.CallSlab("resume", nil, c["head"], c["games"]) }
 	refused(t, wire.BadParams, "no such weights were uploaded in this session", resume())

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/features"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
@@ -47,7 +48,7 @@ func TestFeatures(t *testing.T) {
 	c := dial(t, start(t, featured).unix)
 	want := fields{"game": "toy", "rules": toy.Pick.Rules, "features": toy.Pick.GlobalNames, "own": 1}
 	require.Equal(t, fmt.Sprint(want), fmt.Sprint(ask(t, c, "feature_names", "toy:pick")))
-	g := openGames(t, c, "toy:pick", map[string]any{"num_envs": 5, "seed": 4, "reward": "score"})
+	g := openGames(c, "toy:pick", map[string]any{"num_envs": 5, "seed": 4, "reward": "score"})
 	require.Equal(t, wire.NeedsReset, code(t, g.Call("features", nil, nil)))
 	require.NoError(t, g.Reset(nil))
 	var choose chooser
@@ -65,7 +66,7 @@ func TestFeatures(t *testing.T) {
 		delete(want, "planes")
 		require.Equal(t, want, told)
 	}
-	require.ErrorContains(t, openGames(t, c, "toy:turns", nil).Call("features", nil, nil), "toy:turns defines no features")
+	require.ErrorContains(t, openGames(c, "toy:turns", nil).Call("features", nil, nil), "toy:turns defines no features")
 	require.Equal(t, wire.BadParams, code(t, c.Call("feature_names", nil, "toy:turns")))
 	require.Equal(t, wire.UnknownGame, code(t, c.Call("feature_names", nil, "chess")))
 }
@@ -132,11 +133,11 @@ func TestCandidatesAreAfterstates(t *testing.T) {
 				of = "features"
 			}
 			g := startGames(t, c, game.Name, map[string]any{"num_envs": 3, "seed": 4, "first": 5, "reward": "score",
-				"max_episode_steps": 25, "autoreset": autoreset, "candidates": map[string]any{"most": most, "of": of}})
+				"max_episode_steps": 8, "autoreset": autoreset, "candidates": map[string]any{"most": most, "of": of}})
 			var choose chooser
-			for range 30 {
+			for range 12 {
 				requireCandidates(t, g, of, most)
-				if autoreset == "Disabled" && bytes.Contains(append(g.Field("terminated"), g.Field("truncated")...), []byte{1}) {
+				if autoreset == "Disabled" && bytes.Contains(or(g.Field("terminated"), g.Field("truncated")), []byte{1}) {
 					require.NoError(t, g.Reset(nil))
 				}
 				stepped(t, g, &choose)
@@ -155,9 +156,9 @@ func TestCandidatesAreAfterstates(t *testing.T) {
 // requireCandidates wants in each row the entries of a response to afterstates or features, all or some evenly spaced.
 func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
 	t.Helper()
-	method, parts := map[string]string{"observations": "afterstates", "features": "features"}[of], []string{"globals", "planes"}
+	method, names := "afterstates", []string{"globals", "planes", "actions", "reward", "done"}
 	if of == "features" {
-		parts = []string{"features"}
+		method, names = "features", []string{"features", "actions", "reward", "done"}
 	}
 	at := ask(t, g, "snapshot", nil).bytes("states")
 	for i := range g.NumEnvs {
@@ -166,22 +167,17 @@ func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
 		ends := numbers[uint32](want.bytes("indptr"))
 		for r := range g.RowsPerEnv {
 			first, all := int(ends[r]), int(ends[r+1]-ends[r])
-			for _, name := range append(parts, "actions", "reward", "done") {
+			for _, name := range names {
 				width := len(want.bytes(name)) / int(ends[len(ends)-1])
-				field := map[string]string{"actions": "candidate"}[name]
-				if field == "" {
-					field = "candidate_" + name
+				field, row, nobody := "candidate_"+name, []byte(nil), byte(0)
+				if name == "actions" {
+					field, nobody = "candidate", 0xff
 				}
-				var row []byte
 				for k := range min(most, all) {
 					if all > most {
 						k = ((k+1)*all+most-1)/most - 1
 					}
 					row = append(row, want.bytes(name)[(first+k)*width:][:width]...)
-				}
-				nobody := byte(0)
-				if name == "actions" {
-					nobody = 0xff
 				}
 				row = append(row, bytes.Repeat([]byte{nobody}, most*width-len(row))...)
 				got := g.Field(field)[(i*g.RowsPerEnv+r)*most*width:][:most*width]
@@ -214,8 +210,8 @@ func candidates(t testing.TB, c *client.Client, game string, n int) *client.Game
 
 // parsed asks a server what actions texts are.
 func parsed(c *client.Client, game string, texts ...string) ([]byte, error) {
-	out, err := map[string][]byte{}, error(nil)
-	err = c.Call("parse", &out, game, map[string]any{"texts": texts})
+	out := map[string][]byte{}
+	err := c.Call("parse", &out, game, map[string]any{"texts": texts})
 	return out["actions"], err
 }
 
@@ -225,10 +221,9 @@ func TestParseIsTheInverseOfText(t *testing.T) {
 	c := dial(t, p.unix)
 	for _, g := range games.All {
 		actions := u16(0, 3, uint16(g.Actions-1), 65535, 1)
-		back, err := parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...)
-		require.NoError(t, err)
+		back := envtest.Must(parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...))
 		require.Equal(t, actions, back, g.Name)
-		_, err = parsed(c, g.Name, "none", "up up and away")
+		_, err := parsed(c, g.Name, "none", "up up and away")
 		refused(t, wire.BadParams, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`, err)
 		_, example, _ := strings.Cut(err.Error(), `such as "`)
 		_, err = parsed(c, g.Name, strings.TrimRight(example, `"`))
@@ -266,8 +261,7 @@ func TestObserveText(t *testing.T) {
 				if !turn {
 					continue
 				}
-				actions, err := parsed(c, g.Name, strings.Split(strings.TrimSpace(list), "; ")...)
-				require.NoError(t, err)
+				actions := envtest.Must(parsed(c, g.Name, strings.Split(strings.TrimSpace(list), "; ")...))
 				each := len(mask) / h.Rows
 				want := make([]byte, each)
 				for _, a := range numbers[uint16](actions) {

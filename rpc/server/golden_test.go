@@ -81,8 +81,7 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 	p := start(t, func(c *server.Config) { c.Version, c.Games, c.Workers = "0.1.0", []*env.Game{toy.Pick, toy.Turns}, 2 })
 	conn := raw(t, p.unix)
 	for i, e := range all {
-		b, err := wire.AppendRequest(nil, uint32(i+1), e.method, e.params...)
-		require.NoError(t, err)
+		b := envtest.Must(wire.AppendRequest(nil, uint32(i+1), e.method, e.params...))
 		if e.method == "step" {
 			actions := e.params[1].([]byte) // numbers of four bytes, as clients write them that are in a hurry
 			b = append([]byte("\x94\x00\xce\x00\x00\x00\x00\xa4step\x92\xce\x00\x00\x00\x01\xc6\x00\x00\x00\x00"), actions...)
@@ -98,8 +97,7 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 // readMessage reads one response, whatever it says.
 func readMessage(t *testing.T, r io.Reader) []byte {
 	t.Helper()
-	b, err := nextMessage(r)
-	require.NoError(t, err)
+	b := envtest.Must(nextMessage(r))
 	return b
 }
 
@@ -153,8 +151,7 @@ func TestGoldenBytes(t *testing.T) {
 		fmt.Fprintf(&document, "\n**%s**\n\n```\n%s```\n", e.title, text)
 	}
 	const mark = "<!-- bytes: written by a test -->\n"
-	raw, err := os.ReadFile("../PROTOCOL.md")
-	require.NoError(t, err)
+	raw := envtest.Must(os.ReadFile("../PROTOCOL.md"))
 	before, after, found := strings.Cut(string(raw), mark)
 	require.True(t, found)
 	if envtest.Updating() {

@@ -33,28 +33,19 @@ import (
 // hangs is how long a test waits for what must come: longer than any machine takes.
 const hangs = 2 * time.Minute
 
-// connect opens a connection, which the caller closes.
-func connect(t testing.TB, address string) net.Conn {
-	t.Helper()
-	network, rest, _ := strings.Cut(address, ":")
-	conn, err := net.Dial(network, rest)
-	require.NoError(t, err)
-	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
-	return conn
-}
-
 // raw is a connection without a client around it.
 func raw(t testing.TB, address string) net.Conn {
 	t.Helper()
-	conn := connect(t, address)
+	network, rest, _ := strings.Cut(address, ":")
+	conn := envtest.Must(net.Dial(network, rest))
 	t.Cleanup(func() { _ = conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
 	return conn
 }
 
 func request(t testing.TB, method string, params ...any) []byte {
 	t.Helper()
-	b, err := wire.AppendRequest(nil, 77, method, params...)
-	require.NoError(t, err)
+	b := envtest.Must(wire.AppendRequest(nil, 77, method, params...))
 	return b
 }
 
@@ -65,8 +56,7 @@ func hello(t testing.TB) []byte {
 // write sends requests, or parts of them.
 func write(t testing.TB, conn net.Conn, b []byte) {
 	t.Helper()
-	_, err := conn.Write(b)
-	require.NoError(t, err)
+	envtest.Must(conn.Write(b))
 }
 
 // asks sends a request and returns the code of its answer, 0 for a result.
@@ -92,10 +82,8 @@ type use struct{ goroutines, files, mappings int }
 
 func inUse(t testing.TB) use {
 	t.Helper()
-	files, err := os.ReadDir("/proc/self/fd")
-	require.NoError(t, err)
-	maps, err := os.ReadFile("/proc/self/maps")
-	require.NoError(t, err)
+	files := envtest.Must(os.ReadDir("/proc/self/fd"))
+	maps := envtest.Must(os.ReadFile("/proc/self/maps"))
 	return use{runtime.NumGoroutine(), len(files), bytes.Count(maps, []byte("memfd:blockyard"))}
 }
 
@@ -136,7 +124,7 @@ func TestBombs(t *testing.T) {
 	for _, method := range []string{"hello", "restore", "step", "nothing"} {
 		for _, bomb := range [][]byte{{0xdf, 255, 255, 255, 255}, bytes.Repeat([]byte{0x91}, 20_000_000)} {
 			for _, first := range [][]byte{nil, hello(t)} {
-				conn := connect(t, p.unix)
+				conn := raw(t, p.unix)
 				write(t, conn, first)
 				if first != nil {
 					require.Zero(t, answer(t, conn))
@@ -366,8 +354,7 @@ func relettered(t testing.TB) *env.Game {
 	shapes := blocking.DefaultTable.Shapes
 	const last = blocking.Letters - 1
 	shapes[last], shapes[last-1] = shapes[last-1], shapes[last]
-	g, err := blocking.With(blocking.NewTable(shapes))
-	require.NoError(t, err)
+	g := envtest.Must(blocking.With(blocking.NewTable(shapes)))
 	require.NotEqual(t, blocking.Game.Name, g.Name)
 	return g
 }
@@ -458,7 +445,7 @@ func FuzzMixture(f *testing.F) {
 		require.LessOrEqual(t, memory(t, c)-base, known*(128+4096))
 		if known > 1000 { // as long as a handle is open
 			require.NoError(t, g.Call("close", nil))
-			g = openGames(t, c, "blockbattle", options)
+			g = openGames(c, "blockbattle", options)
 		}
 		require.NotContains(t, p.logged(), "panic")
 	})

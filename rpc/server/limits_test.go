@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/rpc/server"
 	"blockyard/rpc/server/listen"
 	"blockyard/rpc/session/limits"
@@ -22,23 +23,19 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// exceeded asserts that err is about this limit and tells its value.
-func exceeded(t *testing.T, err error, code int, limit string, value any) *wire.Error {
-	t.Helper()
-	var refusal *wire.Error
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, code, refusal.Code, refusal.Msg)
-	require.Equal(t, limit, refusal.Data["limit"])
-	require.EqualValues(t, value, refusal.Data["value"])
-	return refusal
-}
-
 // limited asserts that err is about this limit and tells its value and how to raise it.
 func limited(t *testing.T, err error, code int, limit string, value any) *wire.Error {
 	t.Helper()
-	refusal := exceeded(t, err, code, limit, value)
+	var refusal *wire.Error
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, []any{code, limit}, []any{refusal.Code, refusal.Data["limit"]}, refusal.Msg)
+	require.EqualValues(t, value, refusal.Data["value"])
 	require.Contains(t, refusal.Msg, limit)
-	require.Contains(t, refusal.Msg, "--max-")
+	raise := "--max-"
+	if refusal.Data["token"] != nil {
+		raise = "raise " + limit + " in its line of --token-file"
+	}
+	require.Contains(t, refusal.Msg, raise)
 	return refusal
 }
 
@@ -150,8 +147,7 @@ func TestListenRefuses(t *testing.T) {
 		_, err := listen.Listen(address, nil, listen.Credentials{})
 		require.Error(t, err, address)
 	}
-	l, err := listen.Listen("tcp:0.0.0.0:0", []limits.Token{{Secret: "secret"}}, listen.Credentials{})
-	require.NoError(t, err)
+	l := envtest.Must(listen.Listen("tcp:0.0.0.0:0", []limits.Token{{Secret: "secret"}}, listen.Credentials{}))
 	require.NoError(t, l.Close())
 }
 
@@ -192,7 +188,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 		silent = append(silent, conn)
 	}
 	for _, address := range []string{p.unix, p.tcp, p.unix, p.tcp} {
-		require.NoError(t, dialAs(t, address, "secret").Call("stats", nil))
+		require.NoError(t, dial(t, address, "secret").Call("stats", nil))
 	}
 	// The first TCP client needed room; its hello gave the second client a place.
 	_, err := silent[0].Read(make([]byte, 1))
@@ -208,12 +204,10 @@ func TestTokensHaveLimits(t *testing.T) {
 			{Name: "ann", Secret: "a", MaxSessions: 2, MaxEnvs: 100, MaxMemory: 190_000}, {Name: "bob", Secret: "b"},
 		}
 	})
-	with := func(token string) *client.Client { return dialAs(t, p.tcp, token) }
+	with := func(token string) *client.Client { return dial(t, p.tcp, token) }
 	refused := func(err error, limit string, value int64) {
 		t.Helper()
-		refusal := exceeded(t, err, wire.Limit, limit, value)
-		require.Equal(t, "ann", refusal.Data["token"])
-		require.Contains(t, refusal.Msg, "raise "+limit+" in its line of --token-file")
+		require.Equal(t, "ann", limited(t, err, wire.Limit, limit, value).Data["token"])
 	}
 	a, also, b := with("a"), with("a"), with("b")
 	require.NoError(t, open(a, "toy:pick", 60))
@@ -301,7 +295,7 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 func TestOthersKeepTheirShare(t *testing.T) {
 	p := start(t, narrow)
 	small, large := dial(t, p.unix), dial(t, p.unix)
-	openGames(t, large, "toy:pick", nil)
+	openGames(large, "toy:pick", nil)
 	endless := slices.Concat(hello(t), request(t, "restore", 1, nil, make([]byte, 2<<20)))
 	unseen, seen := context.WithCancel(t.Context())
 	for range 4 {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
@@ -65,7 +66,7 @@ func overMemory(t testing.TB, g *client.Games, finals bool) *way {
 func TestLocalRefuses(t *testing.T) {
 	p := start(t, nil)
 	c := local(t, p)
-	g := openGames(t, c, "blockbattle", map[string]any{"illegal": "error", "opponents": map[int]string{1: "first"}})
+	g := openGames(c, "blockbattle", map[string]any{"illegal": "error", "opponents": map[int]string{1: "first"}})
 	require.Equal(t, wire.BadParams, code(t, g.Call("share_final", nil)), "NextStep has no other observations than its own")
 	memory, actions := make([]uint64, g.Len/8+2), []byte{0xf0, 0xf0}
 	step := func(offset uintptr) error {
@@ -86,8 +87,7 @@ func TestLocalRefuses(t *testing.T) {
 	_, err := l.Write([]byte("no message"))
 	require.Error(t, err)
 	answered := make([]byte, 1000)
-	n, err := l.Read(answered)
-	require.NoError(t, err)
+	n := envtest.Must(l.Read(answered))
 	require.Contains(t, string(answered[:n]), "want an array", "the answer says why the session ended")
 	require.False(t, l.Step(1, unsafe.Pointer(&actions[0]), unsafe.Pointer(&memory[0])))
 	require.NoError(t, l.Close())
@@ -100,13 +100,11 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 	defer l.Close()
 	var requests []byte
 	for id := range uint32(300) { // more than is read at once
-		ping, err := wire.AppendRequest(nil, id, "ping")
-		require.NoError(t, err)
+		ping := envtest.Must(wire.AppendRequest(nil, id, "ping"))
 		requests = append(append(requests, ping...), "\x93\x02\xa4ping\x90"...)
 	}
 	for range 2 {
-		_, err := l.Write(requests)
-		require.NoError(t, err)
+		envtest.Must(l.Write(requests))
 		answers := bufio.NewReader(l)
 		for id := range uint32(300) {
 			got, failure, err := wire.ReadResponse(answers, nil)
@@ -114,13 +112,11 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 			require.Nil(t, failure)
 			require.Equal(t, id, got)
 		}
-		_, err = answers.ReadByte()
+		_, err := answers.ReadByte()
 		require.ErrorIs(t, err, io.EOF)
 	}
-	n, err := l.Write(nil)
-	require.NoError(t, err, "nothing is no request")
-	require.Zero(t, n)
-	_, err = l.Write(requests[:3])
+	require.Zero(t, envtest.Must(l.Write(nil)), "nothing is no request")
+	_, err := l.Write(requests[:3])
 	require.Error(t, err, "a part of a request ends the session")
 }
 
@@ -167,7 +163,7 @@ func quick(t testing.TB, g *client.Games) (step func()) {
 func TestStepAllocatesNothing(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Games, c.Features = append(c.Games, games.All...), bots.Features })
 	options := map[string]any{"num_envs": 32}
-	recording := openGames(t, dial(t, p.unix), "blockbattle", options)
+	recording := openGames(dial(t, p.unix), "blockbattle", options)
 	recordOne(t, recording, 1<<40)
 
 	stream := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}})

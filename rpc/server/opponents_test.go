@@ -123,7 +123,7 @@ func TestBadMixtures(t *testing.T) {
 		_, err := c.Open("toy:pick", map[string]any{"opponents": map[int]any{1: m}})
 		require.ErrorContains(t, err, "open: "+says)
 		require.Equal(t, idle, memory(t, c))
-		g := openGames(t, c, "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
+		g := openGames(c, "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
 		idle = memory(t, c)
 		require.ErrorContains(t, g.Call("set_opponents", nil, map[int]any{1: m}), says)
 		require.Equal(t, idle, memory(t, c))
@@ -156,7 +156,7 @@ func TestUpload(t *testing.T) {
 	options := map[string]any{"opponents": map[int]any{1: mixed(netOf(good), 1)}}
 	_, err := other.Open("toy:pick", options)
 	require.ErrorContains(t, err, "no such weights were uploaded in this session", "each session has its own")
-	g := openGames(t, c, "toy:pick", options)
+	g := openGames(c, "toy:pick", options)
 	require.NoError(t, c.Call("drop_upload", nil, sumOf(good)))
 	require.ErrorContains(t, c.Call("drop_upload", nil, sumOf(good)), "no such weights")
 	_, err = c.Open("toy:pick", options)
@@ -279,9 +279,9 @@ func pair(t *testing.T, p *place, game string, options map[string]any, these, th
 	t.Helper()
 	options = maps.Clone(options)
 	options["opponents"] = these
-	a = openGames(t, dial(t, p.unix), game, options)
+	a = openGames(dial(t, p.unix), game, options)
 	options["opponents"] = those
-	return a, openGames(t, dial(t, p.unix), game, options)
+	return a, openGames(dial(t, p.unix), game, options)
 }
 
 // alike steps both games of a pair and answers what they ask.

@@ -20,6 +20,7 @@ import (
 	records "blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
@@ -61,8 +62,7 @@ func stopRecording(t testing.TB, g *client.Games) (lines []byte, last fields) {
 // recordsIn checks every record of lines by replaying it.
 func recordsIn(t testing.TB, lines []byte, game *env.Game) (all []*records.Record) {
 	t.Helper()
-	r, err := records.NewReader("lines", bytes.NewReader(lines))
-	require.NoError(t, err)
+	r := envtest.Must(records.NewReader("lines", bytes.NewReader(lines)))
 	for {
 		rec, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -117,8 +117,7 @@ func TestRecordEveryEpisode(t *testing.T) {
 					key := rec.Meta["env"] + "." + rec.Meta["episode"]
 					require.False(t, seen[key], key)
 					seen[key] = true
-					i, err := strconv.Atoi(rec.Meta["env"])
-					require.NoError(t, err)
+					i := envtest.Must(strconv.Atoi(rec.Meta["env"]))
 					require.True(t, i >= 40 && i < 46)
 					require.Equal(t, who, rec.Agents)
 					require.False(t, rec.Stopped && name == "truncated" && len(rec.Choices) < 5)
@@ -205,7 +204,7 @@ func TestRecordMemory(t *testing.T) {
 // Errors say what is wrong, and nothing is recorded then.
 func TestRecordRefused(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 20 << 20 })
-	g := openGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
+	g := openGames(dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
 	named := func(seat int, name string) any { return map[string]any{"players": map[int]string{seat: name}} }
 	for _, c := range []struct {
 		options any
@@ -298,8 +297,7 @@ func played(t *testing.T, m match.Match) (*match.Report, map[string]any) {
 		}
 		return nil
 	}
-	want, err := m.Play(t.Context())
-	require.NoError(t, err)
+	want := envtest.Must(m.Play(t.Context()))
 	names := []string{}
 	for _, p := range m.Players {
 		names = append(names, p.Name)
@@ -324,8 +322,7 @@ func TestReport(t *testing.T) {
 	} {
 		m.Rules = games.Find(games.All, name)
 		report, options := played(t, m)
-		want, err := json.Marshal(report)
-		require.NoError(t, err)
+		want := envtest.Must(json.Marshal(report))
 		got := ask(t, c, "report", name, options)
 		require.JSONEq(t, string(want), string(got.bytes("report")), name)
 		require.Equal(t, match.Versus{Report: report}.String(), got["text"])

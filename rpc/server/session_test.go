@@ -14,6 +14,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/paint"
 	"blockyard/env/vec"
@@ -40,7 +41,7 @@ func TestSnapshotRestoreClone(t *testing.T) {
 	require.Equal(t, seen, boards(g))
 	require.Equal(t, want, future(t, g, 10), "the same future")
 
-	other := openGames(t, g.Client(), "blockbattle", map[string]any{"num_envs": 6})
+	other := openGames(g.Client(), "blockbattle", map[string]any{"num_envs": 6})
 	require.NoError(t, other.CallSlab("restore", nil, all), "into another handle, not yet reset")
 	require.Equal(t, want, future(t, other, 10))
 
@@ -64,7 +65,7 @@ func TestSnapshotRestoreClone(t *testing.T) {
 	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(1, 1), all[:2*g.StateLen])))
 	require.NoError(t, g.CallSlab("restore", []byte{}, []byte{}), "no game at all")
 	require.Equal(t, seen, boards(g), "all or nothing")
-	classic := openGames(t, g.Client(), "blockbattle:classic", map[string]any{"num_envs": 6})
+	classic := openGames(g.Client(), "blockbattle:classic", map[string]any{"num_envs": 6})
 	require.Equal(t, wire.BadState, code(t, classic.CallSlab("restore", nil, all)), "of another variant")
 }
 
@@ -73,11 +74,9 @@ func TestAfterstates(t *testing.T) {
 	const n, seed = 5, 21
 	g := started(t, "blockbattle", map[string]any{
 		"num_envs": n, "seed": seed, "reward": "score", "max_episode_steps": 8})
-	twin, err := vec.New(blockbattle.Game, vec.Config{Envs: n, Reward: vec.RewardScore, StepLimit: 8})
-	require.NoError(t, err)
+	twin := envtest.Must(vec.New(blockbattle.Game, vec.Config{Envs: n, Reward: vec.RewardScore, StepLimit: 8}))
 	defer twin.Close()
-	out, err := twin.NewBatch()
-	require.NoError(t, err)
+	out := envtest.Must(twin.NewBatch())
 	require.NoError(t, twin.Reset(vec.From(seed), nil, out))
 	var c chooser
 	for range 12 {
@@ -119,20 +118,6 @@ func TestAfterstates(t *testing.T) {
 		require.Equal(t, want[name], told.bytes(name), name)
 	}
 	require.Equal(t, fields{"count": 3, "indptr": want["indptr"], "actions": want["actions"]}, legal)
-}
-
-func TestOpponentsAndSwaps(t *testing.T) {
-	g := started(t, "blockbattle", map[string]any{
-		"num_envs": 4, "opponents": map[int]string{1: "first"}, "max_episode_steps": 3,
-	})
-	require.Equal(t, 4, g.Rows)
-	for range 2 {
-		future(t, g, 10)
-		require.NoError(t, g.Call("set_opponents", nil, map[int]string{1: "first"}))
-		require.NoError(t, g.Reset(nil))
-	}
-	refuses(t, g, wire.BadParams, map[string][][]any{
-		"set_opponents": {{map[int]string{0: "first"}}, {map[int]string{1: "nobody"}}}})
 }
 
 // An illegal action is an error, and then nothing is stepped, or it is replaced, marked and counted, also for the session.
@@ -328,39 +313,26 @@ func TestBadRequests(t *testing.T) {
 	require.NoError(t, g.Step(none(4)), "the handle works after all of that")
 }
 
-// The first games that end do so alike in every autoreset mode.
-func TestFinal(t *testing.T) {
-	var all []fields
-	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
-		g := started(t, "blockbattle", map[string]any{
-			"num_envs": 8, "seed": 4, "autoreset": mode, "max_episode_steps": 30, "reward": "score"})
-		step, end := uint32(0), fields{"ended": 0}
-		for ; end["ended"] == 0; step++ {
-			require.NoError(t, g.Step(none(g.Rows)))
-			end = ask(t, g, "final")
-		}
-		require.Equal(t, step, numbers[uint32](end.bytes("lengths"))[0])
-		require.LessOrEqual(t, step, uint32(30))
-		all = append(all, end)
-	}
-	require.Equal(t, []fields{all[0], all[0]}, all[1:])
-}
-
-// TestFinalInParts: a client with a small max_reply reads in parts what another one gets at once. Without parts it is
-// refused.
+// TestFinalInParts: a client with a small max_reply reads in parts what another one gets at once. The games end alike in
+// every autoreset mode.
 func TestFinalInParts(t *testing.T) {
 	large := start(t, nil)
 	small := start(t, func(c *server.Config) { c.Limits.MaxReply = 64 << 10 })
 	for _, game := range []string{"toy:turns", "blockbattle"} {
+		var before fields
 		for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 			ended := func(p *place) caller {
-				g := startGames(t, dial(t, p.unix), game, map[string]any{"num_envs": 2000, "autoreset": mode,
-					"max_episode_steps": 1, "illegal": "random", "packed": mode == "NextStep", "opponents": map[int]string{1: "first"}})
-				require.NoError(t, g.Step(make([]byte, 2*g.Rows)))
+				g := startGames(t, dial(t, p.unix), game, map[string]any{"num_envs": 2000, "seed": 4, "autoreset": mode,
+					"reward": "score", "max_episode_steps": 2, "illegal": "random", "packed": game == "blockbattle",
+					"opponents": map[int]string{1: "first"}})
+				for range 2 {
+					require.Zero(t, ask(t, g, "final")["ended"])
+					require.NoError(t, g.Step(make([]byte, 2*g.Rows)))
+				}
 				return g
 			}
 			whole, g := ask(t, ended(large), "final"), ended(small)
-			require.Len(t, whole["envs"], 4*2000)
+			require.Equal(t, slices.Repeat([]uint32{2}, 2000), numbers[uint32](whole.bytes("lengths")))
 			parts, joined := 0, fields{}
 			for ; len(joined.bytes("envs")) < 4*2000; parts++ {
 				part := ask(t, g, "final", len(joined.bytes("envs"))/4)
@@ -375,6 +347,10 @@ func TestFinalInParts(t *testing.T) {
 			require.Equal(t, whole, joined, "%s %s", game, mode)
 			require.Greater(t, parts, 1)
 			require.Empty(t, ask(t, g, "final", 2000)["envs"])
+			if before != nil {
+				require.Equal(t, before, whole)
+			}
+			before = whole
 		}
 	}
 }
@@ -387,20 +363,16 @@ func TestFinalIsPushed(t *testing.T) {
 		"illegal": "random", "opponents": map[int]string{1: "first"}}
 	for name, p := range map[string]*place{"all": start(t, nil), "some": small, "none": poor} {
 		t.Run(name, func(t *testing.T) {
-			g := startGames(t, dial(t, p.unix), "toy:pick", options) // to know where its fields are
-			conn := raw(t, p.unix)
+			g := startGames(t, dial(t, p.unix), "toy:pick", options)
+			conn := g.Client().Conn()
 			from := msgpack.NewDecoder(conn)
 			ask := func(method string, params ...any) any {
 				write(t, conn, request(t, method, params...))
-				answer, err := from.DecodeSlice()
-				require.NoError(t, err)
+				answer := envtest.Must(from.DecodeSlice())
 				require.Equal(t, []any{4, nil}, []any{len(answer), answer[2]})
 				return answer[3]
 			}
-			ask("hello", map[string]any{"proto": []int{3, 0}})
-			ask("open", "toy:pick", options)
 			require.Equal(t, true, ask("push_final", 1))
-			ask("reset", 1)
 			ends := 0
 			for range 200 {
 				g.Slab = ask("step", 1, make([]byte, 2*40)).([]byte)
@@ -409,8 +381,7 @@ func TestFinalIsPushed(t *testing.T) {
 					continue
 				}
 				ends++
-				pushed, err := from.DecodeSlice()
-				require.NoError(t, err)
+				pushed := envtest.Must(from.DecodeSlice())
 				params := pushed[2].([]any)
 				head := append(pushed[:2:2], params[:2]...)
 				require.Equal(t, fmt.Sprint([]any{wire.Notification, "final", 1, 77}), fmt.Sprint(head), "handle, request")

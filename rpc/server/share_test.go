@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
@@ -39,9 +40,9 @@ func TestRolloutIntoSlots(t *testing.T) {
 
 func TestSharingIsRefused(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 1 << 20 })
-	far := openGames(t, dial(t, p.tcp), "toy:pick", nil)
+	far := openGames(dial(t, p.tcp), "toy:pick", nil)
 	require.Equal(t, wire.BadParams, code(t, far.Call("share", nil, 2)), "over TCP")
-	g := sharingOf(t, openGames(t, dial(t, p.unix), "toy:pick", nil), 0)
+	g := sharingOf(t, openGames(dial(t, p.unix), "toy:pick", nil), 0)
 	require.Equal(t, wire.BadParams, code(t, g.Call("share_final", nil)), "NextStep has no other observations than its own")
 	require.Equal(t, wire.Limit, code(t, g.Call("share", nil, 1000)), "more than max_memory")
 	require.Equal(t, wire.BadParams, code(t, g.Call("step_slot", nil, 0)), "no slots")
@@ -71,8 +72,7 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 	require.ErrorIs(t, unix.Ftruncate(fd, stat.Size+1), unix.EPERM)
 	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
 	require.ErrorIs(t, err, unix.EPERM)
-	memory, err := unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	require.NoError(t, err)
+	memory := envtest.Must(unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED))
 	defer func() { require.NoError(t, unix.Munmap(memory)) }()
 
 	require.Zero(t, ask("reset", 1, map[string]any{"slot": 0}))
@@ -162,8 +162,7 @@ func (g *sharing) callForMemory(method string, params ...any) (memory []byte, fa
 		return nil, facts, failure
 	}
 	defer unix.Close(fd)
-	memory, err = unix.Mmap(fd, 0, facts.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	require.NoError(g.t, err)
+	memory = envtest.Must(unix.Mmap(fd, 0, facts.Len, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED))
 	g.mapped = append(g.mapped, memory)
 	return memory, facts, nil
 }
@@ -240,7 +239,7 @@ func TestManyMappings(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMappings = 3 })
 	c := dial(t, p.unix)
 	before := inUse(t).mappings
-	g := sharingOf(t, openGames(t, c, "toy:pick", map[string]any{"autoreset": "SameStep"}), 2)
+	g := sharingOf(t, openGames(c, "toy:pick", map[string]any{"autoreset": "SameStep"}), 2)
 	_, _, err := g.callForMemory("share_final")
 	require.NoError(t, err)
 	require.NoError(t, g.share(1))
@@ -249,7 +248,7 @@ func TestManyMappings(t *testing.T) {
 	require.Less(t, limits.DefaultLimits().MaxMappings, 65530/2, "far from what the kernel allows by default")
 	require.NoError(t, g.Call("close", nil))
 	unused(t, p, 1, 0)
-	sharingOf(t, openGames(t, c, "toy:pick", nil), 1)
+	sharingOf(t, openGames(c, "toy:pick", nil), 1)
 	require.NoError(t, c.Close())
 	unused(t, p, 0, 0)
 }
@@ -266,7 +265,7 @@ func TestGoroutinesAndTimersAreLimited(t *testing.T) {
 	}
 	_, _, goroutines, timers := p.Use()
 	require.Equal(t, []int{2 + 3*(3+4), 2 + 3}, []int{goroutines, timers})
-	fourth, fifth := startGames(t, c, "toy:pick", options), openGames(t, c, "toy:pick", options)
+	fourth, fifth := startGames(t, c, "toy:pick", options), openGames(c, "toy:pick", options)
 	limited(t, send(fourth), wire.Limit, "max_goroutines", 29)
 	_, err := c.Open("toy:pick", options)
 	limited(t, err, wire.Limit, "max_goroutines", 29)
@@ -281,8 +280,8 @@ func TestGoroutinesAndTimersAreLimited(t *testing.T) {
 
 func TestFilesAreLimited(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxFiles = 2 })
-	g := sharingOf(t, openGames(t, dial(t, p.unix), "toy:pick", nil), 1) // a mapping takes a file only while it is sent
-	unused(t, p, 1, 1)                                                   // until then the client may already have its answer
+	g := sharingOf(t, openGames(dial(t, p.unix), "toy:pick", nil), 1) // a mapping takes a file only while it is sent
+	unused(t, p, 1, 1)                                                // until then the client may already have its answer
 	b := dial(t, p.tcp)
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_files", 2)
 	_, err := client.Dial(t.Context(), p.unix, "", nil)
@@ -317,32 +316,17 @@ func FuzzSlots(f *testing.F) {
 
 // asked makes one request and reports whether it was answered.
 func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
-	var ask []byte
-	slot := map[string]any{"slot": a}
-	switch op % 7 {
-	case 0:
-		ask = request(t, "share", 1, a)
-	case 1:
-		ask = wire.AppendStepSlot(nil, 7, 1, uint32(a))
-	case 2:
-		ask = request(t, "reset", 1, slot)
-	case 3:
-		ask = request(t, "rollout", 1, b%16, slot)
-	case 4:
-		ask = request(t, "clone", 1, u32(0), u32(1), slot)
-	case 5:
-		ask = request(t, "close", 1)
-	case 6: // a byte of a request changed
-		ask = wire.AppendStepSlot(nil, 7, 1, 0)
-		ask[(a&0xff)%len(ask)] = byte(b)
+	slot, changed := map[string]any{"slot": a}, wire.AppendStepSlot(nil, 7, 1, 0)
+	changed[(a&0xff)%len(changed)] = byte(b)
+	_, err := conn.Write([][]byte{
+		request(t, "share", 1, a), wire.AppendStepSlot(nil, 7, 1, uint32(a)), request(t, "reset", 1, slot),
+		request(t, "rollout", 1, b%16, slot), request(t, "clone", 1, u32(0), u32(1), slot), request(t, "close", 1), changed,
+	}[op%7])
+	if err == nil {
+		err = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
 	}
-	_, err := conn.Write(ask)
-	if err != nil {
-		return false
+	if err == nil {
+		_, err = nextMessage(conn)
 	}
-	if err := conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond)); err != nil {
-		return false
-	}
-	_, err = nextMessage(conn)
 	return err == nil // it goes on, and does not wait for the rest of what now is another message
 }

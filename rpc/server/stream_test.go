@@ -170,14 +170,14 @@ func TestStreamStopsWaiting(t *testing.T) {
 
 func TestStreamBadRequests(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 4 << 20 })
-	g := openGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
+	g := openGames(dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]string{1: "first"}})
 	refuses(t, g, wire.NeedsReset, map[string][][]any{"send": {{u32(0), u16(65535)}}, "recv": {{1, 1, 0}}})
 	require.NoError(t, g.Reset(nil))
 	refuses(t, g, wire.BadParams, map[string][][]any{
 		"send": {{[]byte{1}, []byte{}}, {u32(0), u16(1, 2)}, {u32(3), u16(1)}, {u32(1, 1), u16(65535, 65535)},
 			{u32(0, 1, 2, 0), u16(0, 0, 0, 0)}, {"all", u16(1)}},
 		"recv":  {{0, 1, 0}, {2, 1, 0}, {1, 4, 0}, {1, 3, 1 << 30}, {1, 3, 0, 0}, {1, 3}},
-		"share": {{1, 4}, {1, 0}},
+		"share": {{1, 4}, {1, 0}}, "set_opponents": {{map[int]string{0: "first"}}},
 	})
 	require.Equal(t, wire.Illegal, code(t, g.Call("send", nil, u32(1), u16(999))))
 	require.NoError(t, g.Call("share", nil, 1, 2))

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"blockyard/agents/fleet"
+	"blockyard/env/envtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -167,8 +168,7 @@ type proxy struct {
 
 func newProxy(t *testing.T, broker string) *proxy {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	p := &proxy{Listener: l}
 	t.Cleanup(func() { _ = l.Close(); p.cut(time.Hour) })
 	go func() {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/fleet/broker"
+	"blockyard/env/envtest"
 	"blockyard/train/selfplay"
 )
 
@@ -67,8 +68,7 @@ func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLea
 // connect connects to the learner's broker.
 func (l *startedLearner) connect(t *testing.T) *broker.Conn {
 	t.Helper()
-	nc, err := (&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	nc := envtest.Must((&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler)))
 	t.Cleanup(nc.Close)
 	return nc
 }
@@ -76,8 +76,7 @@ func (l *startedLearner) connect(t *testing.T) *broker.Conn {
 // rest returns what a learner that has ended printed after its first line.
 func (l *startedLearner) rest(t *testing.T) string {
 	t.Helper()
-	text, err := io.ReadAll(l.out)
-	require.NoError(t, err)
+	text := envtest.Must(io.ReadAll(l.out))
 	return string(text)
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nkeys"
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // A learner and a worker on a NATS server of somebody else, with NATS credentials, train the net of a run without workers.
@@ -37,10 +39,8 @@ func TestExternalBroker(t *testing.T) {
 func startNATS(t *testing.T) (address, creds string) {
 	t.Helper()
 	pair := func(create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, string) {
-		p, err := create()
-		require.NoError(t, err)
-		public, err := p.PublicKey()
-		require.NoError(t, err)
+		p := envtest.Must(create())
+		public := envtest.Must(p.PublicKey())
 		return p, public
 	}
 	operator, operatorID := pair(nkeys.CreateOperator)
@@ -51,16 +51,12 @@ func startNATS(t *testing.T) (address, creds string) {
 	a.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
 	accounts := new(server.MemAccResolver)
 	for _, claims := range []*jwt.AccountClaims{a, jwt.NewAccountClaims(systemID)} {
-		text, err := claims.Encode(operator)
-		require.NoError(t, err)
+		text := envtest.Must(claims.Encode(operator))
 		require.NoError(t, accounts.Store(claims.Subject, text))
 	}
-	userJWT, err := jwt.NewUserClaims(userID).Encode(account)
-	require.NoError(t, err)
-	seed, err := user.Seed()
-	require.NoError(t, err)
-	text, err := jwt.FormatUserConfig(userJWT, seed)
-	require.NoError(t, err)
+	userJWT := envtest.Must(jwt.NewUserClaims(userID).Encode(account))
+	seed := envtest.Must(user.Seed())
+	text := envtest.Must(jwt.FormatUserConfig(userJWT, seed))
 	creds = filepath.Join(t.TempDir(), "user.creds")
 	require.NoError(t, os.WriteFile(creds, text, 0o600))
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,

@@ -15,6 +15,7 @@ import (
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
@@ -74,15 +75,13 @@ func TestFullDisk(t *testing.T) {
 	})
 	t.Run("of another process", func(t *testing.T) {
 		f, folder := broker.Flags{Listen: freeAddress()}, filepath.Join(d.dir, "other")
-		b, err := f.Open(folder, "test", slog.New(slog.DiscardHandler))
-		require.NoError(t, err)
+		b := envtest.Must(f.Open(folder, "test", slog.New(slog.DiscardHandler)))
 		cluster := []string{"--cluster", b.Address, "--creds", filepath.Join(folder, "learner.nk")}
 		name, err := d.fillDuring(t, "other", func(name string) []string { return args(name, cluster...) })
 		require.ErrorContains(t, err, "if its disk is full, see its log, free space and start it again")
 		require.NoError(t, b.Close(false))
 		d.resize(t, 2<<30)
-		b, err = f.Open(folder, "test", slog.New(slog.DiscardHandler))
-		require.NoError(t, err)
+		b = envtest.Must(f.Open(folder, "test", slog.New(slog.DiscardHandler)))
 		d.resume(t, dir, name, cluster)
 		require.NoError(t, b.Close(true))
 	})

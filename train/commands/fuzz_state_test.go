@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 )
@@ -32,8 +33,7 @@ func FuzzState(f *testing.F) {
 	value := regexp.MustCompile(`"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*|null|true|false|\[\]`)
 	var all []*halfway
 	for _, name := range slices.Sorted(maps.Keys(halves)) {
-		g, err := games.Open(halves[name].game)
-		require.NoError(f, err)
+		g := envtest.Must(games.Open(halves[name].game))
 		tensors, text := readState(f, halfFile(name))
 		h := &halfway{game: g, tensors: tensors, text: text, values: value.FindAllStringIndex(text, -1)}
 		all = append(all, h)
@@ -71,8 +71,7 @@ func FuzzState(f *testing.F) {
 // readState returns the tensors and the JSON of a saved run.
 func readState(t testing.TB, path string) (tensors []mlp.Tensor, run string) {
 	t.Helper()
-	file, err := os.ReadFile(path)
-	require.NoError(t, err)
+	file := envtest.Must(os.ReadFile(path))
 	tensors, meta, err := mlp.ParseTensors(file)
 	require.NoError(t, err)
 	return tensors, meta["run"]

@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/bots/blockbattlebot"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -31,8 +32,7 @@ func forge(t *testing.T, dir string, against ...string) {
 	var run map[string]any
 	require.NoError(t, json.Unmarshal([]byte(old), &run))
 	run["config"].(map[string]any)["GateAgainst"] = against
-	text, err := json.Marshal(run)
-	require.NoError(t, err)
+	text := envtest.Must(json.Marshal(run))
 	writeState(t, path, tensors, string(text), nil)
 }
 

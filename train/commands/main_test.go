@@ -15,6 +15,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -59,8 +60,7 @@ func runIn(dir string, settings []string, more ...string) []string {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
+	text := envtest.Must(os.ReadFile(path))
 	return string(text)
 }
 
@@ -70,8 +70,7 @@ var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6"
 // resumed is the run in a folder, which the end of the test closes.
 func resumed(t *testing.T, g *task.Game, dir string) *selfplay.Run {
 	t.Helper()
-	run, err := (&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(g)
-	require.NoError(t, err)
+	run := envtest.Must((&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(g))
 	t.Cleanup(func() { require.NoError(t, run.Close()) })
 	return run
 }
@@ -84,11 +83,9 @@ func TestFit(t *testing.T) {
 	require.NoError(t, commandUntil(t, stopped(t), runIn(dir, tiny, record...)...))
 	require.NoError(t, command(t, runIn(dir, record, "--resume")...))
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
-	net, err := task.BlockBattle.Load(out)
-	require.NoError(t, err)
+	net := envtest.Must(task.BlockBattle.Load(out))
 	require.Equal(t, 6, net.Layers()[0].Out)
-	made, err := program.ReadRun(out + ".run.json")
-	require.NoError(t, err)
+	made := envtest.Must(program.ReadRun(out + ".run.json"))
 	require.Equal(t, "1", made.Seed)
 }
 
@@ -96,16 +93,13 @@ func TestFit(t *testing.T) {
 func recorded(t *testing.T, g *task.Game, units int, names ...string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "games.jsonl")
-	w, err := record.Create(path)
-	require.NoError(t, err)
+	w := envtest.Must(record.Create(path))
 	m := match.Match{Rules: g.Rules, Units: units, Workers: 2, Record: w.Write}
 	for _, name := range names {
-		f, err := bots.New(g.Rules, bots.Own(name))
-		require.NoError(t, err)
+		f := envtest.Must(bots.New(g.Rules, bots.Own(name)))
 		m.Players = append(m.Players, match.Player{Name: name, New: f})
 	}
-	_, err = m.Play(t.Context())
-	require.NoError(t, err)
+	envtest.Must(m.Play(t.Context()))
 	require.NoError(t, w.Close())
 	return path
 }
@@ -118,8 +112,7 @@ func manyGames(t *testing.T, copies int) (path string) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	for range copies / 1000 {
-		_, err := io.WriteString(w, strings.Repeat(line+"\n", 1000))
-		require.NoError(t, err)
+		envtest.Must(io.WriteString(w, strings.Repeat(line+"\n", 1000)))
 	}
 	require.NoError(t, w.Close())
 	require.Less(t, b.Len(), 250<<10)
@@ -158,8 +151,7 @@ func TestFitLearns(t *testing.T) {
 	_, held, err := (&fit{Files: []string{path}, Held: 0.2, Seed: 1, MaxMB: 64}).read(t.Context(), g)
 	require.NoError(t, err)
 	require.NotZero(t, held.Len())
-	net, err := g.Load(out)
-	require.NoError(t, err)
+	net := envtest.Must(g.Load(out))
 	require.Less(t, held.Loss(net), 0.3, "a coin's loss is 0.69")
 	require.Error(t, command(t, "fit", path, "--game=blockbattle", "--out", out))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))

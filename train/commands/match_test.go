@@ -24,6 +24,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
@@ -58,8 +59,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	dir, g := t.TempDir(), games.BlockBattle.Rules
 	weights := filepath.Join(dir, "w.json")
 	writeWeights(t, weights)
-	journal, err := tournament.OpenJournal(dir)
-	require.NoError(t, err)
+	journal := envtest.Must(tournament.OpenJournal(dir))
 	const most = 200
 	l := &tournament.League{Dir: dir, Limit: most, Here: 1, Tell: func(string, ...any) {},
 		Tournament: &tournament.Tournament{Journal: journal,
@@ -67,8 +67,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	local := &here{g: g, names: func(number int) string { return l.Entrants[number].Agent }}
 	l.List = func() (list []*bots.Agent, err error) {
 		for _, text := range []string{"random", "hand:ply=1", "mine=hand:weights=" + weights + ",ply=1", "program=exec:true"} {
-			a, err := bots.Parse(g, bots.Own(text))
-			require.NoError(t, err)
+			a := envtest.Must(bots.Parse(g, bots.Own(text)))
 			list = append(list, a)
 		}
 		return list, nil
@@ -80,8 +79,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	require.NoError(t, journal.Begin(&l.Config, "", nil))
 	f := matches.Flags{Flags: broker.Flags{Listen: "127.0.0.1:0"}, Dir: filepath.Join(dir, "cluster")}
 	f.Cluster.On = true
-	session, err := f.Share(t.Context(), shared, g, 1, io.Discard, slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
+	session := envtest.Must(f.Share(t.Context(), shared, g, 1, io.Discard, slog.New(slog.DiscardHandler)))
 	var once sync.Once
 	played, killed, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	l.Changed = func(*tournament.Tournament) error {
@@ -116,8 +114,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	require.Len(t, l.Played, most)
 	require.Len(t, names, 4)
 	require.EqualValues(t, ofProgram, local.games.Load())
-	again, err := tournament.OpenJournal(dir)
-	require.NoError(t, err)
+	again := envtest.Must(tournament.OpenJournal(dir))
 	fresh := &tournament.Tournament{Config: l.Config, Entrants: l.Entrants, Journal: again, Over: true}
 	require.NoError(t, again.Begin(&fresh.Config, "", fresh.Entrants))
 	fresh.Played, fresh.Expected = again.Played, most

@@ -14,6 +14,7 @@ import (
 
 	"blockyard/datasets/program/ops"
 	"blockyard/datasets/program/ops/opstest"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -23,12 +24,10 @@ import (
 // monitored begins a run and serves its metrics.
 func monitored(t *testing.T, g *games.Game, c selfplay.Algorithm) (run *selfplay.Run, seen *monitor, url string) {
 	t.Helper()
-	run, err := selfplay.New(g, c, nil, 1)
-	require.NoError(t, err)
+	run = envtest.Must(selfplay.New(g, c, nil, 1))
 	seen = newMonitor(run)
 	f := ops.Flags{HTTP: "127.0.0.1:0"}
-	site, err := f.Start(f.Logger(t.Output()), seen.metrics())
-	require.NoError(t, err)
+	site := envtest.Must(f.Start(f.Logger(t.Output()), seen.metrics()))
 	t.Cleanup(func() { site.Close(); require.NoError(t, run.Close()) })
 	return run, seen, site.URL()
 }

@@ -15,6 +15,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/env"
+	"blockyard/env/envtest"
 )
 
 // tinyPanel makes a panel in moments.
@@ -65,11 +66,9 @@ func TestRegretOnPanel(t *testing.T) {
 	require.NoError(t, err)
 	none := program.NewBar(&bytes.Buffer{}, true, -1, "decisions")
 	for name, nominated := range map[string]bool{"hand:ply=1": true, "hand": true, "first": false} {
-		list, err := l.judge(t.Context(), g, name, 2, none)
-		require.NoError(t, err)
+		list := envtest.Must(l.judge(t.Context(), g, name, 2, none))
 		require.Len(t, list, 4)
-		one, err := l.judge(t.Context(), g, name, 1, none)
-		require.NoError(t, err)
+		one := envtest.Must(l.judge(t.Context(), g, name, 1, none))
 		require.Equal(t, one, list)
 		for i, v := range list {
 			d := l.decisions[i]
@@ -81,13 +80,10 @@ func TestRegretOnPanel(t *testing.T) {
 			}
 			s := g.Rules.New(2)
 			require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
-			p, err := newPanel(g.Rules, *l, bots.Own(l.Policy))
-			require.NoError(t, err)
+			p := envtest.Must(newPanel(g.Rules, *l, bots.Own(l.Policy)))
 			r := p.rollouts()
-			_, err = r.results(t.Context(), &d, s, d.Actions[1], 3)
-			require.NoError(t, err)
-			results, err := r.results(t.Context(), &d, s, s.Legal(d.Seat, nil)[0], 40)
-			require.NoError(t, err)
+			envtest.Must(r.results(t.Context(), &d, s, d.Actions[1], 3))
+			results := envtest.Must(r.results(t.Context(), &d, s, s.Legal(d.Seat, nil)[0], 40))
 			require.InDelta(t, best-match.MeanOf(results[:8]).Value, v.regret, 1e-6)
 			require.Subset(t, results, []float64{0, 1})
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"blockyard/datasets/program/ops"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -17,8 +18,7 @@ import (
 func TestPlainLinesWithoutTerminal(t *testing.T) {
 	c := phases.Default(games.BlockBattle)
 	c.Games, c.Rounds, c.Iterations, c.Hidden, c.Batch, c.Gates, c.GatePairs, c.GatePly = 2, 8, 100, []int{4}, 32, 1, 30, 1
-	run, err := selfplay.New(games.BlockBattle, &c, nil, 1)
-	require.NoError(t, err)
+	run := envtest.Must(selfplay.New(games.BlockBattle, &c, nil, 1))
 	defer func() { require.NoError(t, run.Close()) }()
 	var out strings.Builder
 	p := newProgress(run, &out, new(ops.Flags).Logger(&out), true)

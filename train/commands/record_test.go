@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 	"blockyard/train/selfplay"
 
 	"github.com/stretchr/testify/require"
@@ -68,13 +69,11 @@ func killed(t *testing.T, state string, start, resume []string) (kills int) {
 // recordedIn returns the records of a file.
 func recordedIn(t *testing.T, path string) (all []string) {
 	t.Helper()
-	in, err := record.Open(path)
-	require.NoError(t, err)
+	in := envtest.Must(record.Open(path))
 	defer in.Close()
 	for rec, err := range in.All() {
 		require.NoError(t, err)
-		text, err := json.Marshal(rec)
-		require.NoError(t, err)
+		text := envtest.Must(json.Marshal(rec))
 		all = append(all, string(text))
 	}
 	return all

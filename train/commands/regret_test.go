@@ -10,6 +10,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 )
 
@@ -26,8 +27,7 @@ func TestRegret(t *testing.T) {
 	require.Len(t, l.decisions, 12)
 	silent := program.NewBar(io.Discard, true, -1, "decisions")
 	regrets := func(name string) (out []float64) {
-		list, err := l.judge(t.Context(), games.BlockBattle, name, 2, silent)
-		require.NoError(t, err)
+		list := envtest.Must(l.judge(t.Context(), games.BlockBattle, name, 2, silent))
 		return row(io.Discard, name, list, nil)
 	}
 	require.Equal(t, make([]float64, 12), regrets("learned"))

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -64,8 +65,7 @@ func TestFlagsSetTheirFields(t *testing.T) {
 			c.For, c.Iterations, c.Rate, c.Lambda, c.DeepWidth, c.Warm = 10*time.Minute, 0, .5, .1, 9, 1
 		}),
 	} {
-		g, err := games.Open(strings.Fields(line)[0])
-		require.NoError(t, err)
+		g := envtest.Must(games.Open(strings.Fields(line)[0]))
 		got, err := parse(t, line).algorithm(g)
 		require.NoError(t, err, line)
 		require.Equal(t, want, got, line)

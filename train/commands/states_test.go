@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -34,8 +35,7 @@ func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 			dir := t.TempDir()
 			state := filepath.Join(dir, selfplay.StateFile)
 			require.NoError(t, os.WriteFile(state, []byte(read(t, halfFile(name))), 0o600))
-			g, err := games.Open(c.game)
-			require.NoError(t, err)
+			g := envtest.Must(games.Open(c.game))
 			require.NoError(t, resumed(t, g, dir).Save(state))
 			before, _ := readState(t, halfFile(name))
 			after, _ := readState(t, state)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"blockyard/datasets/program"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -45,16 +46,12 @@ func TestFromZero(t *testing.T) {
 			require.True(t, last == read(t, filepath.Join(two, "net-002.safetensors")))
 			require.FileExists(t, filepath.Join(two, selfplay.CurveFile))
 			require.FileExists(t, filepath.Join(two, "net-001.safetensors"))
-			events, err := filepath.Glob(filepath.Join(two, "events.out.tfevents.*"))
-			require.NoError(t, err)
+			events := envtest.Must(filepath.Glob(filepath.Join(two, "events.out.tfevents.*")))
 			require.Len(t, events, 2, "one for each time it was started")
-			g, err := games.Open(c.game)
-			require.NoError(t, err)
-			best, err := g.Load(filepath.Join(two, selfplay.BestFile))
-			require.NoError(t, err)
+			g := envtest.Must(games.Open(c.game))
+			best := envtest.Must(g.Load(filepath.Join(two, selfplay.BestFile)))
 			require.Equal(t, 6, best.Layers()[0].Out)
-			made, err := program.ReadRun(filepath.Join(two, program.RunFile))
-			require.NoError(t, err)
+			made := envtest.Must(program.ReadRun(filepath.Join(two, program.RunFile)))
 			require.Equal(t, "1", made.Seed)
 			require.NotNil(t, made.Seconds)
 			require.Len(t, made.Earlier, 1, "the part before Ctrl-C")

@@ -128,8 +128,7 @@ func FuzzJournal(f *testing.F) {
 		f.Add(uint8(format), "")
 		text := ""
 		for _, g := range simulate(f, configOf(uint8(format)), 4, nil).Played {
-			line, err := json.Marshal(g)
-			require.NoError(f, err)
+			line := envtest.Must(json.Marshal(g))
 			text += string(line) + "\n"
 		}
 		f.Add(uint8(format), text)
@@ -139,12 +138,11 @@ func FuzzJournal(f *testing.F) {
 		dir := t.TempDir()
 		c := configOf(format)
 		entrants := []*Entrant{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
-		j, err := openJournal(dir, &c, "", entrants)
-		require.NoError(t, err)
-		require.NoError(t, j.Close())
+		require.NoError(t, envtest.Must(openJournal(dir, &c, "", entrants)).Close())
 		path := filepath.Join(dir, journalFile)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		if j, err = openJournal(dir, &c, "", entrants); err != nil {
+		j, err := openJournal(dir, &c, "", entrants)
+		if err != nil {
 			require.ErrorContains(t, err, journalFile)
 			return
 		}
@@ -168,12 +166,10 @@ func TestJournalIsBounded(t *testing.T) {
 		dir := t.TempDir()
 		c := configOf(0)
 		entrants := []*Entrant{{Name: "a"}, {Name: "b"}}
-		j, err := openJournal(dir, &c, "", entrants)
-		require.NoError(t, err)
-		require.NoError(t, j.Close())
+		require.NoError(t, envtest.Must(openJournal(dir, &c, "", entrants)).Close())
 		require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(" "), 0o600))
 		require.NoError(t, os.Truncate(filepath.Join(dir, name), 1<<32)) // takes no space
-		_, err = openJournal(dir, &c, "", entrants)
+		_, err := openJournal(dir, &c, "", entrants)
 		require.ErrorContains(t, err, want)
 	}
 }

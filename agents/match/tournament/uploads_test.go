@@ -306,8 +306,7 @@ func TestHandlerTellsChanges(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
 			require.NoError(t, os.Chtimes(filepath.Join(dir, file), at, at))
 		}
-		ask, err := http.NewRequest(http.MethodGet, server.URL+"/"+map[string]string{jsonFeed: jsonFeed}[file], nil)
-		require.NoError(t, err)
+		ask := envtest.Must(http.NewRequest(http.MethodGet, server.URL+"/"+map[string]string{jsonFeed: jsonFeed}[file], nil))
 		again := func() int {
 			r := envtest.Must(http.DefaultClient.Do(ask))
 			r.Body.Close()
