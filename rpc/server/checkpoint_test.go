@@ -52,7 +52,6 @@ type parts []*client.Games
 
 // openParts opens n games in handles that begin with the given games.
 func openParts(t *testing.T, p *place, game string, n int, options map[string]any, first ...int) (all parts) {
-	t.Helper()
 	first = append(first, n)
 	for k, start := range first[:len(first)-1] {
 		o := map[string]any{"num_envs": first[k+1] - start, "first": start, "seed": 3}
@@ -64,7 +63,6 @@ func openParts(t *testing.T, p *place, game string, n int, options map[string]an
 
 // startParts opens n games in one handle and resets them.
 func startParts(t *testing.T, p *place, game string, n int, options map[string]any) parts {
-	t.Helper()
 	all := openParts(t, p, game, n, options, 0)
 	require.NoError(t, all[0].Reset(nil))
 	return all
@@ -73,7 +71,6 @@ func startParts(t *testing.T, p *place, game string, n int, options map[string]a
 // play steps the games n times with actions that depend on the step and on a row's mask. It returns all that every game
 // shows after each step.
 func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
-	t.Helper()
 	for step := from; step < from+n; step++ {
 		for _, g := range p {
 			count := func(mask []byte) uint64 { return uint64(crc32.ChecksumIEEE(mask)) + uint64(step) }
@@ -90,7 +87,6 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
 
 // checkpoint returns the head and the games, one by one.
 func (p parts) checkpoint(t testing.TB) (head []byte, all [][]byte) {
-	t.Helper()
 	for _, g := range p {
 		for i := range g.NumEnvs {
 			c := ask(t, g, "checkpoint", u32(uint32(i)))
@@ -102,7 +98,6 @@ func (p parts) checkpoint(t testing.TB) (head []byte, all [][]byte) {
 }
 
 func (p parts) resume(t *testing.T, head []byte, all [][]byte) {
-	t.Helper()
 	for _, g := range p {
 		require.NoError(t, g.CallSlab("resume", nil, head, bytes.Join(all[:g.NumEnvs], nil)))
 		all = all[g.NumEnvs:]
@@ -111,7 +106,6 @@ func (p parts) resume(t *testing.T, head []byte, all [][]byte) {
 
 // is wants games to be as a checkpoint says.
 func (p parts) is(t *testing.T, head []byte, all [][]byte) {
-	t.Helper()
 	now, same := p.checkpoint(t)
 	require.JSONEq(t, string(head), string(now))
 	require.Equal(t, all, same)
@@ -175,7 +169,6 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 
 // rolled plays a rollout.
 func rolled(t *testing.T, g *client.Games, policy string) fields {
-	t.Helper()
 	return ask(t, g, "rollout", 12, map[string]any{"policy": policy})
 }
 
@@ -236,7 +229,6 @@ func (*forgetful) RestoreMemory([]byte) error { return nil }
 
 // logged steps games n times, and returns the log of all of them as replay takes it, game after game.
 func logged(t *testing.T, g *client.Games, n int) (lengths, actions, moves []byte) {
-	t.Helper()
 	rows, byGame := make([][]byte, g.NumEnvs), make([][]byte, g.NumEnvs)
 	for range n {
 		all := chosen(g, func([]byte) uint64 { return 0 })
@@ -355,7 +347,6 @@ func TestReplayRefuses(t *testing.T) {
 
 // saveOne returns a checkpoint of n games of Block Battle against random, and the games.
 func saveOne(t testing.TB, p *place, n int) (a parts, head []byte, all [][]byte) {
-	t.Helper()
 	g := startGames(t, dial(t, p.unix), "blockbattle", map[string]any{"num_envs": n, "opponents": map[int]string{1: "random"}})
 	require.NoError(t, g.Call("rollout", nil, 9, map[string]any{"policy": "first", "keep": "last"}))
 	head, all = parts{g}.checkpoint(t)
@@ -509,7 +500,6 @@ func TestResumeInParts(t *testing.T) {
 		require.NoError(t, b[0].CallSlab("resume", []byte{}, head, []byte{}), "no game at all")
 	}
 	same := func(options ...any) [][4]uint64 {
-		t.Helper()
 		want := resultsOf(t, a[0], options...)
 		for _, b := range both {
 			require.Equal(t, want, resultsOf(t, b[0], options...))

@@ -155,7 +155,6 @@ func TestCandidatesAreAfterstates(t *testing.T) {
 
 // requireCandidates wants in each row the entries of a response to afterstates or features, all or some evenly spaced.
 func requireCandidates(t *testing.T, g *client.Games, of string, most int) {
-	t.Helper()
 	method, names := "afterstates", []string{"globals", "planes", "actions", "reward", "done"}
 	if of == "features" {
 		method, names = "features", []string{"features", "actions", "reward", "done"}
@@ -203,7 +202,6 @@ func TestCandidatesAreRefused(t *testing.T) {
 
 // candidates opens and resets n games with 40 candidates in each row.
 func candidates(t testing.TB, c *client.Client, game string, n int) *client.Games {
-	t.Helper()
 	what := map[string]any{"most": 40, "of": "features"}
 	return startGames(t, c, game, map[string]any{"num_envs": n, "seed": 1, "autoreset": "SameStep", "candidates": what})
 }

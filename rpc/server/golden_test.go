@@ -87,16 +87,15 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 			b = append([]byte("\x94\x00\xce\x00\x00\x00\x00\xa4step\x92\xce\x00\x00\x00\x01\xc6\x00\x00\x00\x00"), actions...)
 			b[6], b[22] = byte(i+1), byte(len(actions))
 		}
-		write(t, conn, b)
+		write(conn, b)
 		asked = append(asked, b)
-		answered = append(answered, steady(readMessage(t, conn)))
+		answered = append(answered, steady(readMessage(conn)))
 	}
 	return asked, answered
 }
 
 // readMessage reads one response, whatever it says.
-func readMessage(t *testing.T, r io.Reader) []byte {
-	t.Helper()
+func readMessage(r io.Reader) []byte {
 	b := envtest.Must(nextMessage(r))
 	return b
 }

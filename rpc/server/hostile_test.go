@@ -35,7 +35,6 @@ const hangs = 2 * time.Minute
 
 // raw is a connection without a client around it.
 func raw(t testing.TB, address string) net.Conn {
-	t.Helper()
 	network, rest, _ := strings.Cut(address, ":")
 	conn := envtest.Must(net.Dial(network, rest))
 	t.Cleanup(func() { _ = conn.Close() })
@@ -43,33 +42,29 @@ func raw(t testing.TB, address string) net.Conn {
 	return conn
 }
 
-func request(t testing.TB, method string, params ...any) []byte {
-	t.Helper()
+func request(method string, params ...any) []byte {
 	b := envtest.Must(wire.AppendRequest(nil, 77, method, params...))
 	return b
 }
 
-func hello(t testing.TB) []byte {
-	return request(t, "hello", map[string]any{"proto": []int{3, 0}})
+func hello() []byte {
+	return request("hello", map[string]any{"proto": []int{3, 0}})
 }
 
 // write sends requests, or parts of them.
-func write(t testing.TB, conn net.Conn, b []byte) {
-	t.Helper()
+func write(conn net.Conn, b []byte) {
 	envtest.Must(conn.Write(b))
 }
 
 // asks sends a request and returns the code of its answer, 0 for a result.
 func asks(t *testing.T, conn net.Conn, request []byte) int {
-	t.Helper()
-	write(t, conn, request)
+	write(conn, request)
 	return answer(t, conn)
 }
 
 // answer reads one answer and returns the code of its error.
 func answer(t *testing.T, conn net.Conn) int {
-	t.Helper()
-	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(readMessage(t, conn))), nil)
+	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(readMessage(conn))), nil)
 	require.NoError(t, err)
 	if failure == nil {
 		return 0
@@ -80,8 +75,7 @@ func answer(t *testing.T, conn net.Conn) int {
 // What is in use: goroutines, open files, mappings of shared memory.
 type use struct{ goroutines, files, mappings int }
 
-func inUse(t testing.TB) use {
-	t.Helper()
+func inUse() use {
 	files := envtest.Must(os.ReadDir("/proc/self/fd"))
 	maps := envtest.Must(os.ReadFile("/proc/self/maps"))
 	return use{runtime.NumGoroutine(), len(files), bytes.Count(maps, []byte("memfd:blockyard"))}
@@ -89,10 +83,9 @@ func inUse(t testing.TB) use {
 
 // settled waits until no more is in use than before.
 func settled(t testing.TB, before use) {
-	t.Helper()
 	var now use
 	for until := time.Now().Add(hangs); time.Now().Before(until); {
-		now = inUse(t)
+		now = inUse()
 		if now.goroutines <= before.goroutines && now.files <= before.files && now.mappings <= before.mappings {
 			return
 		}
@@ -105,9 +98,8 @@ func settled(t testing.TB, before use) {
 // unharmed begins to watch a server. The function that it returns wants that the server goes on and has logged no panic,
 // and that nothing is left in use.
 func unharmed(t *testing.T, p *place) (check func()) {
-	before := inUse(t)
+	before := inUse()
 	return func() {
-		t.Helper()
 		c := dial(t, p.tcp)
 		settled(t, use{before.goroutines + 2, before.files + 2, before.mappings}) // this client is connected
 		require.Zero(t, p.Buffered(), "bytes still counted")
@@ -123,13 +115,13 @@ func TestBombs(t *testing.T) {
 	check := unharmed(t, p)
 	for _, method := range []string{"hello", "restore", "step", "nothing"} {
 		for _, bomb := range [][]byte{{0xdf, 255, 255, 255, 255}, bytes.Repeat([]byte{0x91}, 20_000_000)} {
-			for _, first := range [][]byte{nil, hello(t)} {
+			for _, first := range [][]byte{nil, hello()} {
 				conn := raw(t, p.unix)
-				write(t, conn, first)
+				write(conn, first)
 				if first != nil {
 					require.Zero(t, answer(t, conn))
 				}
-				head := request(t, method)
+				head := request(method)
 				go func() { _, _ = conn.Write(append(head[:len(head)-1:len(head)-1], bomb...)) }()
 				require.Contains(t, []int{wire.BadFrame, wire.TooLarge}, answer(t, conn), "%x in %s", bomb[0], method)
 				rest, err := io.ReadAll(conn)
@@ -150,18 +142,18 @@ func TestRandomFrames(t *testing.T) {
 	check := unharmed(t, p)
 	slot := map[string]any{"slot": 1}
 	seeds := [][]byte{
-		hello(t), request(t, "open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
-		request(t, "reset", 1), request(t, "share", 1, 3), wire.AppendStepSlot(nil, 9, 1, 1), request(t, "share", 1, 1),
-		request(t, "rollout", 1, 1000, map[string]any{"keep": "last"}), request(t, "step", 1, make([]byte, 32)),
-		request(t, "open", "toy:pick", map[string]any{"num_envs": 3, "autoreset": "SameStep"}),
-		request(t, "reset", 1, map[string]any{"seed": 1, "mask": []byte{1, 0, 1}}), request(t, "legal", 1, nil),
-		request(t, "afterstates", 1, nil), request(t, "snapshot", 1, nil), request(t, "final", 1),
-		request(t, "restore", 1, u32(0), make([]byte, 200)), request(t, "clone", 1, u32(0), u32(1)),
-		request(t, "render", 1, 0), request(t, "set_opponents", 1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 2}}}),
-		request(t, "reset", 1, slot), request(t, "rollout", 1, 3, slot), request(t, "clone", 1, u32(0), u32(1), slot),
-		request(t, "share_final", 1), request(t, "opponent_stats", 1),
-		request(t, "upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
-		request(t, "drop_upload", sumOf("good")), request(t, "close", 1), request(t, "text", "toy:pick", u16(1)),
+		hello(), request("open", "blockbattle", map[string]any{"num_envs": 16, "opponents": map[int]string{1: "first"}}),
+		request("reset", 1), request("share", 1, 3), wire.AppendStepSlot(nil, 9, 1, 1), request("share", 1, 1),
+		request("rollout", 1, 1000, map[string]any{"keep": "last"}), request("step", 1, make([]byte, 32)),
+		request("open", "toy:pick", map[string]any{"num_envs": 3, "autoreset": "SameStep"}),
+		request("reset", 1, map[string]any{"seed": 1, "mask": []byte{1, 0, 1}}), request("legal", 1, nil),
+		request("afterstates", 1, nil), request("snapshot", 1, nil), request("final", 1),
+		request("restore", 1, u32(0), make([]byte, 200)), request("clone", 1, u32(0), u32(1)),
+		request("render", 1, 0), request("set_opponents", 1, map[int]any{1: []any{[]any{"first", 1}, []any{"last", 2}}}),
+		request("reset", 1, slot), request("rollout", 1, 3, slot), request("clone", 1, u32(0), u32(1), slot),
+		request("share_final", 1), request("opponent_stats", 1),
+		request("upload", "toy:pick", "net:weights="+sumOf("good"), []byte("good")),
+		request("drop_upload", sumOf("good")), request("close", 1), request("text", "toy:pick", u16(1)),
 	}
 	var wg sync.WaitGroup
 	for worker := range 4 {
@@ -221,17 +213,17 @@ func TestSlowClients(t *testing.T) {
 		c.Limits.FrameTimeout, c.Limits.WriteTimeout = 200*time.Millisecond, 300*time.Millisecond
 		c.Limits.HelloTimeout = time.Hour
 	})
-	before := inUse(t)
+	before := inUse()
 	idle, silent, half, deaf := greeted(t, p.unix), raw(t, strict.tcp), greeted(t, p.tcp), greeted(t, p.unix)
-	write(t, half, request(t, "open", "toy:pick")[:9])
-	write(t, deaf, slices.Concat( // at once: an answer that it does not take ends the connection
-		request(t, "open", "blockbattle", map[string]any{"num_envs": 8192}), request(t, "reset", 1), request(t, "reset", 1)))
+	write(half, request("open", "toy:pick")[:9])
+	write(deaf, slices.Concat( // at once: an answer that it does not take ends the connection
+		request("open", "blockbattle", map[string]any{"num_envs": 8192}), request("reset", 1), request("reset", 1)))
 	for _, conn := range []net.Conn{silent, half} {
 		_, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "the connection stays open")
 	}
 	settled(t, use{before.goroutines + 2, before.files + 5, before.mappings}) // the idle client and our other ends
-	require.Zero(t, asks(t, idle, request(t, "ping")), "a client may be idle between requests")
+	require.Zero(t, asks(t, idle, request("ping")), "a client may be idle between requests")
 }
 
 // When a client is gone, or the server stops without it, whatever searches for this client stops: no game of a request
@@ -361,7 +353,6 @@ func relettered(t testing.TB) *env.Game {
 
 // visited opens a game and notes positions from its begin to its end.
 func visited(t testing.TB, c *client.Client, g *env.Game, seats int) *subject {
-	t.Helper()
 	s := &subject{game: g, Games: startGames(t, c, g.Name,
 		map[string]any{"num_envs": 1, "seats": seats, "autoreset": "Disabled", "seed": 5})}
 	for _, policy := range []string{"hand", "learned"} {

@@ -25,7 +25,6 @@ import (
 
 // limited asserts that err is about this limit and tells its value and how to raise it.
 func limited(t *testing.T, err error, code int, limit string, value any) *wire.Error {
-	t.Helper()
 	var refusal *wire.Error
 	require.ErrorAs(t, err, &refusal)
 	require.Equal(t, []any{code, limit}, []any{refusal.Code, refusal.Data["limit"]}, refusal.Msg)
@@ -95,7 +94,6 @@ func TestMessageLimits(t *testing.T) {
 		c.Limits.MaxMessage, c.Limits.MaxReply, c.Limits.MaxReplies = 200_000, 64<<10, 64<<10
 	})
 	too := func(method string, params ...any) {
-		t.Helper()
 		err := dial(t, p.unix).Call(method, nil, params...)
 		require.Equal(t, wire.TooLarge, code(t, err), err)
 	}
@@ -111,10 +109,9 @@ func TestMessageLimits(t *testing.T) {
 
 // held opens games in which a step lasts until the gate opens, and asks for such a step.
 func held(t *testing.T, address string) net.Conn {
-	t.Helper()
 	options := map[string]any{"num_envs": 2, "opponents": map[int]string{1: "gate"}}
-	conn := greeted(t, address, request(t, "open", "toy:pick", options), request(t, "reset", 1))
-	write(t, conn, request(t, "step", 1, u16(65535, 65535)))
+	conn := greeted(t, address, request("open", "toy:pick", options), request("reset", 1))
+	write(conn, request("step", 1, u16(65535, 65535)))
 	return conn
 }
 
@@ -123,7 +120,7 @@ func TestInflightLimit(t *testing.T) {
 	change, open := gated(func(c *server.Config) { c.Limits.MaxInflight = 2 })
 	conn := held(t, start(t, change).unix)
 	const more = 20
-	write(t, conn, bytes.Repeat(request(t, "ping"), more))
+	write(conn, bytes.Repeat(request("ping"), more))
 	for range more - 2 {
 		require.Equal(t, wire.Busy, answer(t, conn), "the refusals overtake")
 	}
@@ -164,7 +161,7 @@ func TestDraining(t *testing.T) {
 	for !p.Draining() {
 		time.Sleep(time.Millisecond)
 	}
-	require.Equal(t, wire.Draining, asks(t, conn, request(t, "ping")), "overtakes")
+	require.Equal(t, wire.Draining, asks(t, conn, request("ping")), "overtakes")
 	close(open)
 	require.Zero(t, answer(t, conn), "the step")
 	_, err := conn.Read(make([]byte, 1))
@@ -183,7 +180,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	for k := range limits.DefaultLimits().MaxSessions {
 		conn := raw(t, p.tcp)
 		if k%2 == 1 {
-			require.Zero(t, asks(t, conn, request(t, "ping")))
+			require.Zero(t, asks(t, conn, request("ping")))
 		}
 		silent = append(silent, conn)
 	}
@@ -193,7 +190,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	// The first TCP client needed room; its hello gave the second client a place.
 	_, err := silent[0].Read(make([]byte, 1))
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-	require.Zero(t, asks(t, silent[1], request(t, "ping")))
+	require.Zero(t, asks(t, silent[1], request("ping")))
 }
 
 // TestTokensHaveLimits holds all connections with one token to its limits; others have the server's.
@@ -206,7 +203,6 @@ func TestTokensHaveLimits(t *testing.T) {
 	})
 	with := func(token string) *client.Client { return dial(t, p.tcp, token) }
 	refused := func(err error, limit string, value int64) {
-		t.Helper()
 		require.Equal(t, "ann", limited(t, err, wire.Limit, limit, value).Data["token"])
 	}
 	a, also, b := with("a"), with("a"), with("b")
@@ -253,9 +249,8 @@ func TestHelloNamesTheLimitsOfTheToken(t *testing.T) {
 
 // greeted is a connection after hello and requests that succeed.
 func greeted(t *testing.T, address string, requests ...[]byte) net.Conn {
-	t.Helper()
 	conn := raw(t, address)
-	for _, r := range append([][]byte{hello(t)}, requests...) {
+	for _, r := range append([][]byte{hello()}, requests...) {
 		require.Zero(t, asks(t, conn, r))
 	}
 	return conn
@@ -276,16 +271,16 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 	} {
 		t.Run(method, func(t *testing.T) {
 			p := start(t, func(c *server.Config) { c.Limits.MaxBuffered = 4 << 20 })
-			conn := greeted(t, p.unix, request(t, "open", "toy:pick", map[string]any{"num_envs": 50_000}))
+			conn := greeted(t, p.unix, request("open", "toy:pick", map[string]any{"num_envs": 50_000}))
 			const many = 12
-			go func() { _, _ = conn.Write(bytes.Repeat(request(t, method, params...), many)) }()
+			go func() { _, _ = conn.Write(bytes.Repeat(request(method, params...), many)) }()
 			for range many {
 				require.NotZero(t, answer(t, conn))
 			}
 			require.Eventually(t, func() bool { return p.Buffered() == 0 }, hangs, time.Millisecond)
 			g := startGames(t, dial(t, p.tcp), "toy:pick", map[string]any{"num_envs": 50_000})
 			require.NoError(t, g.Step(none(g.Rows)))
-			require.Zero(t, asks(t, conn, request(t, "ping")), "the connection is still open")
+			require.Zero(t, asks(t, conn, request("ping")), "the connection is still open")
 		})
 	}
 }
@@ -296,7 +291,7 @@ func TestOthersKeepTheirShare(t *testing.T) {
 	p := start(t, narrow)
 	small, large := dial(t, p.unix), dial(t, p.unix)
 	openGames(large, "toy:pick", nil)
-	endless := slices.Concat(hello(t), request(t, "restore", 1, nil, make([]byte, 2<<20)))
+	endless := slices.Concat(hello(), request("restore", 1, nil, make([]byte, 2<<20)))
 	unseen, seen := context.WithCancel(t.Context())
 	for range 4 {
 		go func() {
@@ -332,7 +327,7 @@ func TestLargeRequestsAtOnce(t *testing.T) {
 		narrow(c)
 		c.Limits.FrameTimeout = hangs
 	})
-	b := request(t, "restore", 1, nil, make([]byte, 3<<20-100))
+	b := request("restore", 1, nil, make([]byte, 3<<20-100))
 	conns := make([]net.Conn, 4)
 	for i := range conns {
 		conns[i] = greeted(t, p.unix)
@@ -379,7 +374,7 @@ func TestOnlyTheGreediestIsCut(t *testing.T) {
 	p := start(t, change)
 	idle := dial(t, p.unix)
 	greedy := held(t, p.unix)
-	write(t, greedy, request(t, "restore", 1, nil, make([]byte, 3<<20-100)))
+	write(greedy, request("restore", 1, nil, make([]byte, 3<<20-100)))
 	require.Eventually(t, func() bool { return p.Buffered() > 2<<20 }, hangs, time.Millisecond)
 	errs := make(chan error, 6)
 	for range cap(errs) {
@@ -400,8 +395,8 @@ func TestDeafClientsHoldNoReplies(t *testing.T) {
 	g := startGames(t, dial(t, p.unix), "blockbattle", options)
 	steps := (2<<20 - 4096) / (g.Len + 2*32)
 	for range 3 {
-		conn := greeted(t, p.unix, request(t, "open", "blockbattle", options), request(t, "reset", 1))
-		write(t, conn, request(t, "rollout", 1, steps))
+		conn := greeted(t, p.unix, request("open", "blockbattle", options), request("reset", 1))
+		write(conn, request("rollout", 1, steps))
 	}
 	require.Eventually(t, func() bool { return p.Counts().ReplyMemory > 3<<20 }, hangs, time.Millisecond) // of two of them
 	require.NoError(t, g.Call("rollout", nil, steps))

@@ -20,7 +20,6 @@ import (
 
 // local is a client of a server in this process that has said hello.
 func local(t testing.TB, p *place) *client.Client {
-	t.Helper()
 	c := client.New(p.Local())
 	require.NoError(t, c.Hello(""))
 	t.Cleanup(func() { _ = c.Close() })
@@ -125,7 +124,7 @@ func TestLocalAtOnce(t *testing.T) {
 	p := start(t, nil)
 	shared := p.Local()
 	defer shared.Close()
-	ping := request(t, "ping")
+	ping := request("ping")
 	var all sync.WaitGroup
 	for range 8 {
 		w := overMemory(t, startGames(t, local(t, p), "toy:pick", nil), false)
@@ -156,7 +155,7 @@ func exchanging(t testing.TB, c *client.Client, ask []byte, size int) (step func
 
 // quick steps games, whose seats make no move.
 func quick(t testing.TB, g *client.Games) (step func()) {
-	return exchanging(t, g.Client(), request(t, "step", g.H, none(g.Rows)), wire.HeadLen+g.Len)
+	return exchanging(t, g.Client(), request("step", g.H, none(g.Rows)), wire.HeadLen+g.Len)
 }
 
 // TestStepAllocatesNothing counts both ends of the connection, once buffers have grown to their size.
@@ -167,7 +166,7 @@ func TestStepAllocatesNothing(t *testing.T) {
 	recordOne(t, recording, 1<<40)
 
 	stream := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]string{1: "first"}})
-	both := append(request(t, "send", stream.H, u32(0, 1, 2, 3), none(4)), request(t, "recv", stream.H, 4, 4, 1000)...)
+	both := append(request("send", stream.H, u32(0, 1, 2, 3), none(4)), request("recv", stream.H, 4, 4, 1000)...)
 	size := wire.DoneLen + len(wire.AppendReceived(nil, 77, make([]byte, 16), stream.Len)) + stream.Len
 
 	here, k := startGames(t, local(t, p), "toy:pick", options), 0
@@ -200,7 +199,6 @@ func TestStepAllocatesNothing(t *testing.T) {
 
 // allocatesNothing takes some steps until buffers have grown to their size, and counts the allocations of more.
 func allocatesNothing(t *testing.T, step func()) {
-	t.Helper()
 	for range 50 {
 		step()
 	}

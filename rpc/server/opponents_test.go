@@ -32,7 +32,6 @@ func mixed(entries ...any) (list []any) {
 
 // resultsOf returns wins, draws, losses and truncated games against every opponent.
 func resultsOf(t *testing.T, g *client.Games, options ...any) [][4]uint64 {
-	t.Helper()
 	got := ask(t, g, "opponent_stats", options...)
 	all := make([][4]uint64, got["count"].(int))
 	for j, name := range []string{"wins", "draws", "losses", "truncated"} {
@@ -183,7 +182,6 @@ func TestOpponentsRetire(t *testing.T) {
 	g := startGames(t, c, "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]any{1: "first"}})
 	idle, entry := memory(t, c), 128+len(netOf(""))
 	set := func(mixture any) {
-		t.Helper()
 		require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: mixture}))
 	}
 	for k := range 30 {
@@ -276,7 +274,6 @@ func goOn(t testing.TB, g *client.Games) (seats int) {
 
 // pair opens the same games with these opponents, and with those.
 func pair(t *testing.T, p *place, game string, options map[string]any, these, those map[int]any) (a, b *client.Games) {
-	t.Helper()
 	options = maps.Clone(options)
 	options["opponents"] = these
 	a = openGames(dial(t, p.unix), game, options)
@@ -286,7 +283,6 @@ func pair(t *testing.T, p *place, game string, options map[string]any, these, th
 
 // alike steps both games of a pair and answers what they ask.
 func alike(t *testing.T, a, b *client.Games, c *chooser) (seats int) {
-	t.Helper()
 	require.Equal(t, a.Slab, b.Slab)
 	actions := c.of(a)
 	for _, g := range []*client.Games{a, b} {

@@ -30,7 +30,6 @@ import (
 
 // fetch returns finished records.
 func fetch(t testing.TB, g *client.Games, options ...any) fields {
-	t.Helper()
 	out := ask(t, g, "records", options...)
 	require.Len(t, linesOf(out), out["count"].(int))
 	return out
@@ -38,7 +37,6 @@ func fetch(t testing.TB, g *client.Games, options ...any) fields {
 
 // recordOne records one in so many episodes, and resets the games.
 func recordOne(t testing.TB, g *client.Games, every int) {
-	t.Helper()
 	require.NoError(t, g.Call("record", nil, map[string]any{"every": every}))
 	require.NoError(t, g.Reset(nil))
 }
@@ -47,7 +45,6 @@ func linesOf(a fields) []string { return slices.Collect(strings.Lines(string(a.b
 
 // stopRecording fetches everything that is left.
 func stopRecording(t testing.TB, g *client.Games) (lines []byte, last fields) {
-	t.Helper()
 	for {
 		last = fetch(t, g, map[string]any{"stop": true})
 		lines = append(lines, last.bytes("lines")...)
@@ -61,7 +58,6 @@ func stopRecording(t testing.TB, g *client.Games) (lines []byte, last fields) {
 
 // recordsIn checks every record of lines by replaying it.
 func recordsIn(t testing.TB, lines []byte, game *env.Game) (all []*records.Record) {
-	t.Helper()
 	r := envtest.Must(records.NewReader("lines", bytes.NewReader(lines)))
 	for {
 		rec, err := r.Read()
@@ -283,7 +279,6 @@ func random(name string) match.Player {
 
 // played plays a match and returns its report and the arrays of its games, as a client sends them.
 func played(t *testing.T, m match.Match) (*match.Report, map[string]any) {
-	t.Helper()
 	var scores, results, actions, stopped []byte
 	m.Record = func(rec *records.Record) error {
 		for seat := range rec.Scores {

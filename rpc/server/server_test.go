@@ -151,7 +151,6 @@ func (p *place) logged() string {
 
 // start runs a server on a unix socket and a TCP port until the test ends.
 func start(t testing.TB, change func(*server.Config)) *place {
-	t.Helper()
 	p := &place{log: &safeLog{}}
 	c := config()
 	c.Log = slog.New(slog.NewTextHandler(p.log, nil))
@@ -178,7 +177,6 @@ func start(t testing.TB, change func(*server.Config)) *place {
 
 // dial connects to a server, with a token if one is given.
 func dial(t testing.TB, address string, token ...string) *client.Client {
-	t.Helper()
 	c := envtest.Must(client.Dial(context.Background(), address, strings.Join(token, ""), nil))
 	t.Cleanup(func() { _ = c.Close() })
 	c.Timeout = 5 * time.Minute // on a busy machine, under the race detector
@@ -192,7 +190,6 @@ func openGames(c *client.Client, game string, options map[string]any) *client.Ga
 
 // startGames opens games and resets them.
 func startGames(t testing.TB, c *client.Client, game string, options map[string]any) *client.Games {
-	t.Helper()
 	g := openGames(c, game, options)
 	require.NoError(t, g.Reset(nil))
 	return g
@@ -200,13 +197,11 @@ func startGames(t testing.TB, c *client.Client, game string, options map[string]
 
 // opened are games on a server of their own.
 func opened(t testing.TB, game string, options map[string]any) *client.Games {
-	t.Helper()
 	return openGames(dial(t, start(t, nil).unix), game, options)
 }
 
 // started are games on a server of their own that have been reset.
 func started(t testing.TB, game string, options map[string]any) *client.Games {
-	t.Helper()
 	return startGames(t, dial(t, start(t, nil).unix), game, options)
 }
 
@@ -217,7 +212,6 @@ type caller interface {
 
 // result calls a method, which must succeed, and returns its result.
 func result[T any](t testing.TB, c caller, method string, params ...any) (out T) {
-	t.Helper()
 	require.NoError(t, c.Call(method, &out, params...), method)
 	return out
 }
@@ -227,7 +221,6 @@ type fields map[string]any
 
 // ask calls a method, which must succeed.
 func ask(t testing.TB, c caller, method string, params ...any) fields {
-	t.Helper()
 	return plain(result[map[string]any](t, c, method, params...)).(map[string]any)
 }
 
@@ -253,13 +246,11 @@ func (a fields) bytes(name string) []byte {
 
 // memory is what the server counts for all clients, in bytes.
 func memory(t testing.TB, c caller) int {
-	t.Helper()
 	return ask(t, c, "stats")["memory"].(int)
 }
 
 // code is the number of the error that a request ended with, 0 for none.
 func code(t testing.TB, err error) int {
-	t.Helper()
 	if err == nil {
 		return 0
 	}
@@ -270,7 +261,6 @@ func code(t testing.TB, err error) int {
 
 // refused wants an error with a code and a text.
 func refused(t testing.TB, want int, says string, err error) {
-	t.Helper()
 	require.ErrorContains(t, err, says)
 	require.Equal(t, want, code(t, err), err)
 }
@@ -323,19 +313,16 @@ func none(rows int) []byte { return bytes.Repeat([]byte{0xff}, 2*rows) }
 
 // stepped steps once with chosen legal actions.
 func stepped(t testing.TB, g *client.Games, c *chooser) {
-	t.Helper()
 	require.NoError(t, g.Step(c.of(g)))
 }
 
 // roll plays steps with random actions on the server. The slab stays as it is.
 func roll(t testing.TB, g *client.Games, steps int) {
-	t.Helper()
 	require.NoError(t, g.Call("rollout", nil, steps, map[string]any{"keep": "last"}))
 }
 
 // future is what the next steps of the games look like.
 func future(t testing.TB, g *client.Games, steps int) (all []byte) {
-	t.Helper()
 	c := chooser(9)
 	for range steps {
 		stepped(t, g, &c)
@@ -376,7 +363,6 @@ func TestSameEverywhere(t *testing.T) {
 					ways = append(ways, slots)
 				}
 				all := func(do func(*way) error) {
-					t.Helper()
 					for _, w := range ways {
 						require.NoError(t, do(w))
 						require.Equal(t, one.Slab, w.Slab)

@@ -260,7 +260,6 @@ func TestFirst(t *testing.T) {
 
 // refuses wants an error with a code for each of some requests, by method.
 func refuses(t testing.TB, c caller, want int, requests map[string][][]any) {
-	t.Helper()
 	for method, all := range requests {
 		for _, params := range all {
 			require.Equal(t, want, code(t, c.Call(method, nil, params...)), "%s %v", method, params)
@@ -367,7 +366,7 @@ func TestFinalIsPushed(t *testing.T) {
 			conn := g.Client().Conn()
 			from := msgpack.NewDecoder(conn)
 			ask := func(method string, params ...any) any {
-				write(t, conn, request(t, method, params...))
+				write(conn, request(method, params...))
 				answer := envtest.Must(from.DecodeSlice())
 				require.Equal(t, []any{4, nil}, []any{len(answer), answer[2]})
 				return answer[3]

@@ -61,9 +61,9 @@ func TestSharingIsRefused(t *testing.T) {
 // server, and that what it scribbles there is its own loss.
 func TestSharedMemoryCannotShrink(t *testing.T) {
 	p := start(t, nil)
-	conn := greeted(t, p.unix, request(t, "open", "toy:pick", map[string]any{"num_envs": 8, "autoreset": "SameStep"}))
-	ask := func(method string, params ...any) int { return asks(t, conn, request(t, method, params...)) }
-	write(t, conn, request(t, "share", 1, 4))
+	conn := greeted(t, p.unix, request("open", "toy:pick", map[string]any{"num_envs": 8, "autoreset": "SameStep"}))
+	ask := func(method string, params ...any) int { return asks(t, conn, request(method, params...)) }
+	write(conn, request("share", 1, 4))
 	_, fd := withFile(t, conn)
 	defer unix.Close(fd)
 	var stat unix.Stat_t
@@ -154,7 +154,7 @@ func (g *sharing) share(slots int) error {
 // callForMemory calls a method whose response carries a file, and maps that.
 func (g *sharing) callForMemory(method string, params ...any) (memory []byte, facts shared, err error) {
 	conn := g.Client().Conn()
-	write(g.t, conn, request(g.t, method, append([]any{g.H}, params...)...))
+	write(conn, request(method, append([]any{g.H}, params...)...))
 	message, fd := withFile(g.t, conn)
 	_, failure, err := wire.ReadResponse(bufio.NewReader(bytes.NewReader(message)), &facts)
 	require.NoError(g.t, err)
@@ -169,7 +169,6 @@ func (g *sharing) callForMemory(method string, params ...any) (memory []byte, fa
 
 // withFile reads a response and returns the file descriptor that comes with it, -1 for none.
 func withFile(t testing.TB, conn net.Conn) (message []byte, fd int) {
-	t.Helper()
 	for fd = -1; !whole(message); {
 		part, oob := make([]byte, 4096), make([]byte, unix.CmsgSpace(4))
 		n, oobn, _, _, err := conn.(*net.UnixConn).ReadMsgUnix(part, oob)
@@ -226,7 +225,6 @@ func overSlots(t *testing.T, g *client.Games, finals bool) *way {
 
 // unused waits until clients use nothing but these connections and mappings.
 func unused(t *testing.T, p *place, sessions, mapped int) {
-	t.Helper()
 	require.Eventually(t, func() bool {
 		mappings, files, goroutines, timers := p.Use()
 		return mappings == mapped && files == sessions && goroutines == 2*sessions && timers == 2*sessions
@@ -238,13 +236,13 @@ func unused(t *testing.T, p *place, sessions, mapped int) {
 func TestManyMappings(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMappings = 3 })
 	c := dial(t, p.unix)
-	before := inUse(t).mappings
+	before := inUse().mappings
 	g := sharingOf(t, openGames(c, "toy:pick", map[string]any{"autoreset": "SameStep"}), 2)
 	_, _, err := g.callForMemory("share_final")
 	require.NoError(t, err)
 	require.NoError(t, g.share(1))
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_mappings", 3)
-	require.Equal(t, before+2*3, inUse(t).mappings, "here and in the server")
+	require.Equal(t, before+2*3, inUse().mappings, "here and in the server")
 	require.Less(t, limits.DefaultLimits().MaxMappings, 65530/2, "far from what the kernel allows by default")
 	require.NoError(t, g.Call("close", nil))
 	unused(t, p, 1, 0)
@@ -300,9 +298,9 @@ func FuzzSlots(f *testing.F) {
 	f.Fuzz(func(t *testing.T, script []byte) {
 		conn := raw(t, p.unix)
 		defer conn.Close()
-		write(t, conn, append(hello(t), request(t, "open", toy.Pick.Name, map[string]any{"num_envs": 3})...))
-		readMessage(t, conn)
-		readMessage(t, conn)
+		write(conn, append(hello(), request("open", toy.Pick.Name, map[string]any{"num_envs": 3})...))
+		readMessage(conn)
+		readMessage(conn)
 		script = script[:min(len(script), 90)]
 		for ; len(script) >= 3; script = script[3:] {
 			if !asked(t, conn, script[0], int(int8(script[1])), int(script[2])) {
@@ -319,8 +317,8 @@ func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
 	slot, changed := map[string]any{"slot": a}, wire.AppendStepSlot(nil, 7, 1, 0)
 	changed[(a&0xff)%len(changed)] = byte(b)
 	_, err := conn.Write([][]byte{
-		request(t, "share", 1, a), wire.AppendStepSlot(nil, 7, 1, uint32(a)), request(t, "reset", 1, slot),
-		request(t, "rollout", 1, b%16, slot), request(t, "clone", 1, u32(0), u32(1), slot), request(t, "close", 1), changed,
+		request("share", 1, a), wire.AppendStepSlot(nil, 7, 1, uint32(a)), request("reset", 1, slot),
+		request("rollout", 1, b%16, slot), request("clone", 1, u32(0), u32(1), slot), request("close", 1), changed,
 	}[op%7])
 	if err == nil {
 		err = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))

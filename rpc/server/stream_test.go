@@ -19,7 +19,6 @@ import (
 
 // recv receives from least up to most games, and returns which.
 func recv(t testing.TB, g *client.Games, least, most int) []uint32 {
-	t.Helper()
 	return numbers[uint32](ask(t, g, "recv", least, most, 60_000).bytes("envs"))
 }
 
@@ -151,19 +150,19 @@ func TestStreamStopsWaiting(t *testing.T) {
 	change, open := gated(func(c *server.Config) {})
 	defer close(open)
 	p := start(t, change)
-	before := inUse(t)
+	before := inUse()
 	options := map[string]any{"num_envs": 1, "opponents": map[int]string{1: "gate"}}
-	conn := greeted(t, p.unix, request(t, "open", "toy:pick", options), request(t, "reset", 1),
-		request(t, "send", 1, u32(0), u16(65535)))
+	conn := greeted(t, p.unix, request("open", "toy:pick", options), request("reset", 1),
+		request("send", 1, u32(0), u16(65535)))
 	begun := time.Now()
-	require.Zero(t, asks(t, conn, request(t, "recv", 1, 1, 1, 50)))
+	require.Zero(t, asks(t, conn, request("recv", 1, 1, 1, 50)))
 	require.GreaterOrEqual(t, time.Since(begun), 50*time.Millisecond)
-	write(t, conn, request(t, "recv", 1, 1, 1, 60_000))
+	write(conn, request("recv", 1, 1, 1, 60_000))
 	time.Sleep(20 * time.Millisecond)
-	require.Zero(t, asks(t, conn, request(t, "ping")), "the answer to recv")
+	require.Zero(t, asks(t, conn, request("ping")), "the answer to recv")
 	require.Zero(t, answer(t, conn))
 	require.Less(t, time.Since(begun), time.Minute, "it did not wait to the end")
-	write(t, conn, request(t, "recv", 1, 1, 1, 60_000))
+	write(conn, request("recv", 1, 1, 1, 60_000))
 	require.NoError(t, conn.Close())
 	settled(t, before)
 }

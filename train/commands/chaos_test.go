@@ -120,7 +120,6 @@ type worker struct {
 }
 
 func startWorker(t *testing.T, name string, join []string) *worker {
-	t.Helper()
 	p := newProxy(t, strings.TrimPrefix(join[1], "nats://"))
 	w := &worker{proxy: p, args: slices.Concat([]string{"join", "nats://" + p.Addr().String()}, join[2:],
 		[]string{"--name", name, "--workers", "1"})}
@@ -130,7 +129,6 @@ func startWorker(t *testing.T, name string, join []string) *worker {
 }
 
 func (w *worker) start(t *testing.T) {
-	t.Helper()
 	w.cmd = process(w.args...)
 	require.NoError(t, w.cmd.Start())
 }
@@ -142,7 +140,6 @@ func (w *worker) kill() {
 
 // harm kills the worker and starts it again, stops it for a while, or cuts it off for a while.
 func (w *worker) harm(t *testing.T, r *rand.Rand) {
-	t.Helper()
 	length := time.Duration(200+r.IntN(2000)) * time.Millisecond
 	switch r.IntN(3) {
 	case 0:
@@ -167,7 +164,6 @@ type proxy struct {
 }
 
 func newProxy(t *testing.T, broker string) *proxy {
-	t.Helper()
 	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	p := &proxy{Listener: l}
 	t.Cleanup(func() { _ = l.Close(); p.cut(time.Hour) })

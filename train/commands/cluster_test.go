@@ -42,7 +42,6 @@ type startedLearner struct {
 
 // beginLearner starts a learner and waits for its first line. Standard output is the learner's until it ends.
 func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLearner {
-	t.Helper()
 	read, write, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = read.Close() })
@@ -67,7 +66,6 @@ func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLea
 
 // connect connects to the learner's broker.
 func (l *startedLearner) connect(t *testing.T) *broker.Conn {
-	t.Helper()
 	nc := envtest.Must((&broker.ClientFlags{Creds: l.join[3]}).Connect(l.join[1], "test", slog.New(slog.DiscardHandler)))
 	t.Cleanup(nc.Close)
 	return nc
@@ -75,20 +73,18 @@ func (l *startedLearner) connect(t *testing.T) *broker.Conn {
 
 // rest returns what a learner that has ended printed after its first line.
 func (l *startedLearner) rest(t *testing.T) string {
-	t.Helper()
 	text := envtest.Must(io.ReadAll(l.out))
 	return string(text)
 }
 
 // bestSum is the SHA-256 of the best net of the run in a folder.
 func bestSum(t *testing.T, folder string) [32]byte {
-	t.Helper()
-	return sha256.Sum256([]byte(read(t, filepath.Join(folder, selfplay.BestFile))))
+	return sha256.Sum256([]byte(read(filepath.Join(folder, selfplay.BestFile))))
 }
 
 // The example for Kubernetes starts workers with flags that exist.
 func TestWorkersManifest(t *testing.T) {
-	_, list, _ := strings.Cut(read(t, "../../rpc/deploy/kubernetes/workers.yaml"), "args:\n")
+	_, list, _ := strings.Cut(read("../../rpc/deploy/kubernetes/workers.yaml"), "args:\n")
 	list, _, _ = strings.Cut(list, "env:")
 	var args []string
 	for _, a := range regexp.MustCompile(`- (\S+)`).FindAllStringSubmatch(list, -1) {

@@ -37,7 +37,6 @@ func TestExternalBroker(t *testing.T) {
 
 // startNATS starts a NATS server with JetStream that lets in one user, and returns the file of the user's credentials.
 func startNATS(t *testing.T) (address, creds string) {
-	t.Helper()
 	pair := func(create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, string) {
 		p := envtest.Must(create())
 		public := envtest.Must(p.PublicKey())

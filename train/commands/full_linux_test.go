@@ -91,7 +91,6 @@ func TestFullDisk(t *testing.T) {
 type tmpfs struct{ dir string }
 
 func (d *tmpfs) resize(t *testing.T, size int64) {
-	t.Helper()
 	require.NoError(t, syscall.Mount("tmpfs", d.dir, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%d", size)))
 }
 
@@ -128,7 +127,6 @@ func (d *tmpfs) resume(t *testing.T, dir, name string, cluster []string) {
 
 // counted returns the games, the choices and the evaluations of the run in a folder.
 func counted(t *testing.T, folder string) [3]uint64 {
-	t.Helper()
 	n := resumed(t, games.BlockBattle, folder).Counts
 	return [3]uint64{uint64(n.Games), uint64(n.Moves), n.Visited}
 }

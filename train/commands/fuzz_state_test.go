@@ -70,7 +70,6 @@ func FuzzState(f *testing.F) {
 
 // readState returns the tensors and the JSON of a saved run.
 func readState(t testing.TB, path string) (tensors []mlp.Tensor, run string) {
-	t.Helper()
 	file := envtest.Must(os.ReadFile(path))
 	tensors, meta, err := mlp.ParseTensors(file)
 	require.NoError(t, err)
@@ -79,7 +78,6 @@ func readState(t testing.TB, path string) (tensors []mlp.Tensor, run string) {
 
 // writeState writes a saved run with the right checksum. patch replaces bytes: each by the third of three.
 func writeState(t *testing.T, path string, tensors []mlp.Tensor, run string, patch []byte) {
-	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"run": run, "sha256": strings.Repeat("0", 64)}))
 	file := b.Bytes()

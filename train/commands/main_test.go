@@ -25,12 +25,10 @@ import (
 
 // command parses a command line as main does and runs it.
 func command(t *testing.T, args ...string) error {
-	t.Helper()
 	return commandUntil(t, t.Context(), args...)
 }
 
 func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
-	t.Helper()
 	c, err := Program().Parse(ctx, args)
 	if err != nil {
 		return err
@@ -47,7 +45,6 @@ func stopped(t *testing.T) context.Context {
 
 // refuses runs command lines, each of which fails and says why.
 func refuses(t *testing.T, lines map[string]string) {
-	t.Helper()
 	for line, says := range lines {
 		require.ErrorContains(t, command(t, strings.Fields(line)...), says, line)
 	}
@@ -58,8 +55,7 @@ func runIn(dir string, settings []string, more ...string) []string {
 	return slices.Concat([]string{"selfplay", "blockbattle", "--out", dir}, settings, more)
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
+func read(path string) string {
 	text := envtest.Must(os.ReadFile(path))
 	return string(text)
 }
@@ -69,7 +65,6 @@ var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6"
 
 // resumed is the run in a folder, which the end of the test closes.
 func resumed(t *testing.T, g *task.Game, dir string) *selfplay.Run {
-	t.Helper()
 	run := envtest.Must((&selfplayCmd{Out: dir, Resume: true, Workers: 1}).open(g))
 	t.Cleanup(func() { require.NoError(t, run.Close()) })
 	return run
@@ -91,7 +86,6 @@ func TestFit(t *testing.T) {
 
 // recorded records matches of so many units between two agents.
 func recorded(t *testing.T, g *task.Game, units int, names ...string) (path string) {
-	t.Helper()
 	path = filepath.Join(t.TempDir(), "games.jsonl")
 	w := envtest.Must(record.Create(path))
 	m := match.Match{Rules: g.Rules, Units: units, Workers: 2, Record: w.Write}
@@ -106,9 +100,8 @@ func recorded(t *testing.T, g *task.Game, units int, names ...string) (path stri
 
 // manyGames writes one short game so many times.
 func manyGames(t *testing.T, copies int) (path string) {
-	t.Helper()
 	path = filepath.Join(t.TempDir(), "games.jsonl.gz")
-	line, _, _ := strings.Cut(read(t, recorded(t, task.BlockBattle, 1, "random", "random")), "\n")
+	line, _, _ := strings.Cut(read(recorded(t, task.BlockBattle, 1, "random", "random")), "\n")
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
 	for range copies / 1000 {

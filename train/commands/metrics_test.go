@@ -23,7 +23,6 @@ import (
 
 // monitored begins a run and serves its metrics.
 func monitored(t *testing.T, g *games.Game, c selfplay.Algorithm) (run *selfplay.Run, seen *monitor, url string) {
-	t.Helper()
 	run = envtest.Must(selfplay.New(g, c, nil, 1))
 	seen = newMonitor(run)
 	f := ops.Flags{HTTP: "127.0.0.1:0"}
@@ -49,7 +48,7 @@ func TestTrainingMetrics(t *testing.T) {
 	require.NoError(t, run.Go(t.Context(), func(bool) error { seen.after(); return nil }))
 
 	page = opstest.Scrape(t, url)
-	dashboard := []byte(read(t, "../../rpc/deploy/grafana/blockyard.json"))
+	dashboard := []byte(read("../../rpc/deploy/grafana/blockyard.json"))
 	require.Empty(t, page.Missing(dashboard, "blockyard_train_"), "the dashboard shows metrics that do not exist")
 	n, last := run.Counts, run.Curve[len(run.Curve)-1]
 	for name, want := range map[string]float64{
@@ -119,7 +118,7 @@ func TestClusterMetrics(t *testing.T) {
 		status, _ := opstest.Get(t, url+"/readyz")
 		require.Equal(t, http.StatusOK, status)
 	}
-	dashboard := []byte(read(t, "../../rpc/deploy/grafana/blockyard.json"))
+	dashboard := []byte(read("../../rpc/deploy/grafana/blockyard.json"))
 	for prefix, page := range map[string]opstest.Page{"blockyard_cluster_": learner, "blockyard_worker_": worker} {
 		require.Contains(t, string(dashboard), prefix)
 		require.Empty(t, page.Missing(dashboard, prefix), "the dashboard shows metrics that do not exist")

@@ -33,13 +33,13 @@ func TestPanelIsReproducible(t *testing.T) {
 			return tinyPanel(file, game, "--seed=5", "--policy="+policy, "--workers="+workers)
 		}
 		require.NoError(t, command(t, flags(file, "1")...))
-		want := read(t, file)
+		want := read(file)
 		lines := strings.SplitAfter(want, "\n")
 		require.ErrorIs(t, commandUntil(t, stopped(t), flags(again, "3")...), context.Canceled)
-		for _, text := range []string{read(t, again), lines[0] + lines[1] + lines[2] + lines[3][:20], want} {
+		for _, text := range []string{read(again), lines[0] + lines[1] + lines[2] + lines[3][:20], want} {
 			require.NoError(t, os.WriteFile(again, []byte(text), 0o600))
 			require.NoError(t, command(t, flags(again, "3")...))
-			require.Equal(t, want, read(t, again))
+			require.Equal(t, want, read(again))
 		}
 
 		l, _, err := readLesson(file)
@@ -109,7 +109,7 @@ func TestPanelRefuses(t *testing.T) {
 	} {
 		require.ErrorContains(t, command(t, args...), says)
 	}
-	foreign := strings.Replace(read(t, file), `"policy":"hand:ply=1"`, `"policy":"exec:touch `+dir+`/x"`, 1)
+	foreign := strings.Replace(read(file), `"policy":"hand:ply=1"`, `"policy":"exec:touch `+dir+`/x"`, 1)
 	require.NoError(t, os.WriteFile(file, []byte(foreign), 0o600))
 	require.ErrorIs(t, command(t, "regret", file, "first"), bots.ErrUntrusted) // a file starts no program
 }

@@ -68,7 +68,6 @@ func killed(t *testing.T, state string, start, resume []string) (kills int) {
 
 // recordedIn returns the records of a file.
 func recordedIn(t *testing.T, path string) (all []string) {
-	t.Helper()
 	in := envtest.Must(record.Open(path))
 	defer in.Close()
 	for rec, err := range in.All() {

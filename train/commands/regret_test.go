@@ -21,7 +21,7 @@ func TestRegret(t *testing.T) {
 	for _, path := range []string{file, again} {
 		require.NoError(t, command(t, "regret", path, "--make=blockbattle", "--teacher=learned:ply=2", "--positions=12"))
 	}
-	require.Equal(t, read(t, file), read(t, again))
+	require.Equal(t, read(file), read(again))
 	l, _, err := readLesson(file)
 	require.NoError(t, err)
 	require.Len(t, l.decisions, 12)

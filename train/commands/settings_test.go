@@ -16,7 +16,6 @@ import (
 
 // parse reads a command line of selfplay.
 func parse(t *testing.T, line string) *selfplayCmd {
-	t.Helper()
 	p := Program()
 	_, err := p.Parse(t.Context(), append([]string{"selfplay"}, strings.Fields(line)...))
 	require.NoError(t, err, line)

@@ -34,7 +34,7 @@ func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			state := filepath.Join(dir, selfplay.StateFile)
-			require.NoError(t, os.WriteFile(state, []byte(read(t, halfFile(name))), 0o600))
+			require.NoError(t, os.WriteFile(state, []byte(read(halfFile(name))), 0o600))
 			g := envtest.Must(games.Open(c.game))
 			require.NoError(t, resumed(t, g, dir).Save(state))
 			before, _ := readState(t, halfFile(name))
@@ -42,7 +42,7 @@ func TestOldStatesEndAsTheyWouldHave(t *testing.T) {
 			require.ElementsMatch(t, before, after, "every tensor is read and written again")
 
 			require.NoError(t, command(t, "selfplay", c.game, "--resume", "--out", dir))
-			last := read(t, filepath.Join(dir, "net-002.safetensors"))
+			last := read(filepath.Join(dir, "net-002.safetensors"))
 			if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
 				require.Equal(t, c.sum, fmt.Sprintf("%x", sha256.Sum256([]byte(last))))
 			}

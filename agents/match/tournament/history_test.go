@@ -23,7 +23,6 @@ import (
 // played is a league of five entrants with games between them, of whom two are versions of one, and the third, with a
 // name that is HTML, is refused.
 func played(t *testing.T) *League {
-	t.Helper()
 	l := openLeague(t, t.TempDir())
 	names := []string{"bot", "bot v2", "<img src=x>", strings.Repeat("longname", 9), "d"}
 	for k, name := range names {
@@ -142,7 +141,7 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 	fits(t, b, "league", "!mine.hidden && bots.children.length === 2")
 	require.Equal(t, "2 4 0", b.Text(`[".curve circle", "main > div .without tbody tr", "img, main script, #bots pre b"]
 		.map((of) => document.querySelectorAll(of).length).join(" ")`))
-	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(t, l.Dir), ">live<", ">later<", 1)), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, PageFile), []byte(strings.Replace(pageOf(l.Dir), ">live<", ">later<", 1)), 0o600))
 	b.Await("document.querySelector('.chip').textContent === 'later'")
 	require.Equal(t, "false", b.Text("mine.hidden"), "it has not loaded again")
 	b.Clean()
@@ -150,7 +149,6 @@ func TestTheLeagueOnAPhoneAndADesk(t *testing.T) {
 
 // fits visits a page on a phone, and in the dark on a desk, until it is ready, and requires that nothing is wider.
 func fits(t *testing.T, b *webtest.Tab, name, ready string) {
-	t.Helper()
 	for _, width := range []int64{390, 1280} {
 		b.Size(width, 844, 2, width > 400)
 		b.Visit("")
@@ -162,8 +160,7 @@ func fits(t *testing.T, b *webtest.Tab, name, ready string) {
 	}
 }
 
-func pageOf(t *testing.T, dir string) string {
-	t.Helper()
+func pageOf(dir string) string {
 	return string(envtest.Must(os.ReadFile(filepath.Join(dir, PageFile))))
 }
 
@@ -198,7 +195,7 @@ func TestLargeLeague(t *testing.T) {
 	l.Tournament = large()
 	l.Stopped = true
 	require.NoError(t, l.WritePage(l.Dir))
-	require.Less(t, len(pageOf(t, l.Dir)), 1<<20)
+	require.Less(t, len(pageOf(l.Dir)), 1<<20)
 	b := webtest.Open(t, (&Uploads{League: l}).Handler())
 	fits(t, b, "large", "true")
 	require.Equal(t, "200 2500 1000", b.Text(`["board tbody tr", "cross .cell", "games tbody tr"].map((of) =>

@@ -112,7 +112,7 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 		require.Contains(t, r.Void[0], "game 1: ")
 		require.Contains(t, r.Void[0], why)
 		require.Contains(t, r.String(), "does not count: game 1: ")
-		require.Contains(t, pageOf(t, dir), "does not count: ")
+		require.Contains(t, pageOf(dir), "does not count: ")
 		require.NoError(t, again.Journal.Close())
 		require.NoError(t, os.WriteFile(journal, lines, 0o600))
 		require.NoError(t, os.WriteFile(first, game, 0o600))

@@ -21,8 +21,7 @@ import (
 )
 
 // ladder is a ladder of some agents in a folder. In a game of one seat they are stopped after 30 actions.
-func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) (*Tournament, error) {
-	t.Helper()
+func ladder(g *env.Game, dir string, rounds int, specs ...string) (*Tournament, error) {
 	a := &match.Agents{Match: match.Match{Rules: g}}
 	tour := &Tournament{Runner: a, Config: Config{Rules: g, Format: Ladder, Repeats: rounds, Seed: 7, Workers: 1,
 		Seats: min(2, g.MaxSeats), Games: min(2, g.MaxSeats)}, Changed: func(*Tournament) error { return nil }}
@@ -41,8 +40,7 @@ func ladder(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) 
 
 // climb plays a ladder in a folder to its end.
 func climb(t *testing.T, g *env.Game, dir string, rounds int, specs ...string) *match.Report {
-	t.Helper()
-	tour := envtest.Must(ladder(t, g, dir, rounds, specs...))
+	tour := envtest.Must(ladder(g, dir, rounds, specs...))
 	require.NoError(t, errors.Join(tour.Play(t.Context()), tour.Journal.Close()))
 	return tour.Report().Report
 }
@@ -71,7 +69,7 @@ func TestLadder(t *testing.T) {
 
 // The games of two agents in a ladder are those of their match with the seed of the round.
 func TestLadderPlaysTheGamesOfAMatch(t *testing.T) {
-	tour := envtest.Must(ladder(t, blocking.Game, t.TempDir(), 2, "random", "first"))
+	tour := envtest.Must(ladder(blocking.Game, t.TempDir(), 2, "random", "first"))
 	require.NoError(t, errors.Join(tour.Play(t.Context()), tour.Journal.Close()))
 	m := tour.Runner.(*match.Agents).Match
 	for round := range 2 {
@@ -126,7 +124,7 @@ func TestLadderGoesOn(t *testing.T) {
 	want := climb(t, blocking.Game, whole, 3, specs...)
 	path := filepath.Join(dir, journalFile)
 	for parts := 0; ; parts++ {
-		tour := envtest.Must(ladder(t, blocking.Game, dir, 3, specs...))
+		tour := envtest.Must(ladder(blocking.Game, dir, 3, specs...))
 		_, err := OpenJournal(dir)
 		require.ErrorContains(t, err, "another process plays in "+dir)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -159,11 +157,11 @@ func TestLadderGoesOn(t *testing.T) {
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 4, specs...).Games)
 	require.Equal(t, 24, climb(t, blocking.Game, dir, 1, specs...).Games, "what was played counts")
 
-	_, err := ladder(t, blocking.Game, dir, 4, "first", "random", "hand:ply=1")
+	_, err := ladder(blocking.Game, dir, 4, "first", "random", "hand:ply=1")
 	require.ErrorContains(t, err, "is of other entrants")
 	old := filepath.Join(t.TempDir(), "old")
 	require.NoError(t, os.Mkdir(old, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(old, journalFile), []byte(`{"a":0,"b":1,"round":0,"wins":2}`+"\n"), 0o600))
-	_, err = ladder(t, blocking.Game, old, 4, specs...)
+	_, err = ladder(blocking.Game, old, 4, specs...)
 	require.ErrorContains(t, err, "journal.jsonl: line 1")
 }

@@ -21,7 +21,6 @@ import (
 
 // openLeague returns a league in a folder whose entrants are ready without a test, and play at random.
 func openLeague(t *testing.T, dir string) *League {
-	t.Helper()
 	subs := filepath.Join(dir, SubmissionsDir)
 	require.NoError(t, os.MkdirAll(subs, 0o755))
 	j, err := OpenJournal(dir)
@@ -41,7 +40,6 @@ func openLeague(t *testing.T, dir string) *League {
 
 // opened returns a league that has begun to look at its folder.
 func opened(t *testing.T, dir string) *League {
-	t.Helper()
 	l := openLeague(t, dir)
 	require.NoError(t, l.open())
 	return l
@@ -49,7 +47,6 @@ func opened(t *testing.T, dir string) *League {
 
 // look looks at the folder of a league, and waits each time until all is ready that it has found.
 func look(t *testing.T, l *League, times int) {
-	t.Helper()
 	for range times {
 		l.look(t.Context(), envtest.Must(l.List()))
 		l.running.Wait()
@@ -59,7 +56,6 @@ func look(t *testing.T, l *League, times int) {
 
 // write writes a file of a submission.
 func write(t *testing.T, l *League, name, text string) string {
-	t.Helper()
 	path := filepath.Join(l.Dir, SubmissionsDir, filepath.FromSlash(name))
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -68,7 +64,6 @@ func write(t *testing.T, l *League, name, text string) string {
 
 // submit writes files of submissions, each of which holds its name, and looks until they are known as they are.
 func submit(t *testing.T, l *League, names ...string) {
-	t.Helper()
 	for _, name := range names {
 		write(t, l, name, name)
 	}
@@ -88,7 +83,6 @@ func before(l *League, do func(e *Entrant) error) {
 
 // playTo plays a league until it has so many games.
 func playTo(t *testing.T, l *League, games int) {
-	t.Helper()
 	l.Limit = games
 	l.next = func() []match.Played {
 		if l.over(t.Context()) {
@@ -304,7 +298,7 @@ func TestRepeatedGamesCountOnce(t *testing.T) {
 	require.Equal(t, []int{2, 2}, []int{r.Games, r.Repeated})
 	require.Equal(t, 2, r.Players[0].Total())
 	require.Contains(t, r.String(), "2 more games repeat one of them")
-	require.Contains(t, pageOf(t, dir), "repeats game 1, counts once")
+	require.Contains(t, pageOf(dir), "repeats game 1, counts once")
 	require.NoError(t, l.Journal.Close())
 	again := openLeague(t, dir)
 	again.Played = again.Journal.Played
@@ -387,7 +381,7 @@ func TestStoppedWhileItWaits(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	l.Tell = func(string, ...any) { stop() }
 	require.ErrorIs(t, l.Play(ctx), context.Canceled)
-	require.Contains(t, pageOf(t, l.Dir), ">stopped<")
+	require.Contains(t, pageOf(l.Dir), ">stopped<")
 
 	l = openLeague(t, t.TempDir())
 	l.Until = over()

@@ -36,7 +36,6 @@ func between(c match.Runner, names ...string) *Tournament {
 
 // open returns a tournament of entrants a, b, ... in a folder, which writes its page there.
 func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament {
-	t.Helper()
 	tour := between(c, names...)
 	tour.Journal = envtest.Must(openJournal(dir, &tour.Config, "", tour.Entrants))
 	t.Cleanup(func() { _ = tour.Journal.Close() })
@@ -47,7 +46,7 @@ func open(t *testing.T, dir string, c match.Runner, names ...string) *Tournament
 // TestThePageIsThereFromTheStart: live during the first game, and stopped after an error.
 func TestThePageIsThereFromTheStart(t *testing.T) {
 	dir := t.TempDir()
-	page := func() string { return pageOf(t, dir) }
+	page := func() string { return pageOf(dir) }
 	games, trouble := 0, errors.New("trouble")
 	tour := open(t, dir, fixed{func() error {
 		require.Regexp(t, `(?s)http-equiv="refresh".*>live<`, page())
@@ -110,7 +109,7 @@ func TestWithoutAGameEntrantsMayChange(t *testing.T) {
 	}
 	require.ErrorContains(t, tour.Play(t.Context()), "0 of 2 entrants passed the test, want at least 2")
 	require.Regexp(t, `(?s)0 games\n.*b: never answers`, tour.Report().String())
-	require.Contains(t, pageOf(t, dir), "never answers")
+	require.Contains(t, pageOf(dir), "never answers")
 	for _, tested := range []bool{false, true} {
 		require.NoError(t, tour.Journal.Close())
 		tour = open(t, dir, fixed{func() error { return nil }}, "a", "c")

@@ -34,7 +34,6 @@ type port struct {
 }
 
 func openPort(t *testing.T, authors ...string) *port {
-	t.Helper()
 	p := &port{T: t, tokens: map[string]string{}}
 	l := opened(t, t.TempDir())
 	l.Uploads = true
@@ -57,7 +56,6 @@ func openPort(t *testing.T, authors ...string) *port {
 
 // ask sends a request of an author, such as "GET /me", and returns the status and the text of the answer.
 func (p *port) ask(author, request string, body io.Reader) (int, string) {
-	p.Helper()
 	method, path, _ := strings.Cut(request, " ")
 	q := envtest.Must(http.NewRequest(method, p.address+path, body))
 	if author != "" {
@@ -74,7 +72,6 @@ func (p *port) ask(author, request string, body io.Reader) (int, string) {
 
 // want is ask for an answer with a status.
 func (p *port) want(status int, author, request, body string) string {
-	p.Helper()
 	got, text := p.ask(author, request, strings.NewReader(body))
 	require.Equal(p, status, got, "%s of %q: %s", request, author, text)
 	return text
@@ -82,7 +79,6 @@ func (p *port) want(status int, author, request, body string) string {
 
 // files lists the submissions, with what is hidden.
 func (p *port) files() (names []string) {
-	p.Helper()
 	for _, f := range envtest.Must(os.ReadDir(filepath.Join(p.League.Dir, SubmissionsDir))) {
 		names = append(names, f.Name())
 	}
@@ -90,7 +86,6 @@ func (p *port) files() (names []string) {
 }
 
 func (p *port) bots(author string) (all []version) {
-	p.Helper()
 	var me struct{ Bots []version }
 	require.NoError(p, json.Unmarshal([]byte(p.want(200, author, "GET /me", "")), &me))
 	return me.Bots
