@@ -48,3 +48,6 @@ func Must[T any](v T, err error) T {
 	}
 	return v
 }
+
+// Failed returns the error of a call whose value does not matter.
+func Failed[T any](_ T, err error) error { return err }

@@ -96,8 +96,7 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 
 // readMessage reads one response, whatever it says.
 func readMessage(r io.Reader) []byte {
-	b := envtest.Must(nextMessage(r))
-	return b
+	return envtest.Must(nextMessage(r))
 }
 
 func nextMessage(r io.Reader) (b []byte, err error) {

@@ -50,8 +50,7 @@ func TestSessionLimit(t *testing.T) {
 	all.Wait()
 	require.NoError(t, errors.Join(failed...))
 	for _, address := range []string{p.unix, p.tcp} {
-		_, err := client.Dial(context.Background(), address, "", nil)
-		limited(t, err, wire.Limit, "max_sessions", most)
+		limited(t, envtest.Failed(client.Dial(context.Background(), address, "", nil)), wire.Limit, "max_sessions", most)
 	}
 	for _, c := range clients {
 		require.NoError(t, c.Call("ping", nil))
@@ -141,8 +140,7 @@ func TestListenRefuses(t *testing.T) {
 		"", "unix:", "tcp:", "tcp:0.0.0.0:0", "tcp::0", "tcp:[::]:0", "udp:127.0.0.1:0", "tcp:127.0.0.1:99999",
 		"unix:/no/such/folder/s",
 	} {
-		_, err := listen.Listen(address, nil, listen.Credentials{})
-		require.Error(t, err, address)
+		require.Error(t, envtest.Failed(listen.Listen(address, nil, listen.Credentials{})), address)
 	}
 	l := envtest.Must(listen.Listen("tcp:0.0.0.0:0", []limits.Token{{Secret: "secret"}}, listen.Credentials{}))
 	require.NoError(t, l.Close())
@@ -164,8 +162,7 @@ func TestDraining(t *testing.T) {
 	require.Equal(t, wire.Draining, asks(t, conn, request("ping")), "overtakes")
 	close(open)
 	require.Zero(t, answer(t, conn), "the step")
-	_, err := conn.Read(make([]byte, 1))
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(conn.Read(make([]byte, 1))))
 	<-stopped
 }
 
@@ -188,8 +185,7 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 		require.NoError(t, dial(t, address, "secret").Call("stats", nil))
 	}
 	// The first TCP client needed room; its hello gave the second client a place.
-	_, err := silent[0].Read(make([]byte, 1))
-	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
+	require.NotErrorIs(t, envtest.Failed(silent[0].Read(make([]byte, 1))), os.ErrDeadlineExceeded)
 	require.Zero(t, asks(t, silent[1], request("ping")))
 }
 
@@ -211,8 +207,7 @@ func TestTokensHaveLimits(t *testing.T) {
 	refused(open(also, "blockbattle", 40), "max_memory", 190_000)
 	require.NoError(t, open(b, "blockbattle", 100), "bob has the server's limits")
 	require.NoError(t, open(also, "toy:pick", 40))
-	_, err := client.Dial(context.Background(), p.tcp, "a", nil)
-	refused(err, "max_sessions", 2)
+	refused(envtest.Failed(client.Dial(context.Background(), p.tcp, "a", nil)), "max_sessions", 2)
 
 	of := func() fields { return ask(t, a, "stats")["token"].(map[string]any) }
 	require.Equal(t, 200, ask(t, a, "stats")["envs"])

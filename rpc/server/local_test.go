@@ -83,8 +83,7 @@ func TestLocalRefuses(t *testing.T) {
 	require.NoError(t, c.Call("ping", nil))
 
 	l := p.Local()
-	_, err := l.Write([]byte("no message"))
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(l.Write([]byte("no message"))))
 	answered := make([]byte, 1000)
 	n := envtest.Must(l.Read(answered))
 	require.Contains(t, string(answered[:n]), "want an array", "the answer says why the session ended")
@@ -111,12 +110,10 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 			require.Nil(t, failure)
 			require.Equal(t, id, got)
 		}
-		_, err := answers.ReadByte()
-		require.ErrorIs(t, err, io.EOF)
+		require.ErrorIs(t, envtest.Failed(answers.ReadByte()), io.EOF)
 	}
 	require.Zero(t, envtest.Must(l.Write(nil)), "nothing is no request")
-	_, err := l.Write(requests[:3])
-	require.Error(t, err, "a part of a request ends the session")
+	require.Error(t, envtest.Failed(l.Write(requests[:3])), "a part of a request ends the session")
 }
 
 // TestLocalAtOnce uses a connection, and several, from many goroutines.

@@ -16,6 +16,7 @@ import (
 
 	records "blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/rpc/server"
 	"blockyard/rpc/wire"
@@ -153,13 +154,11 @@ func TestUpload(t *testing.T) {
 	}
 	require.NoError(t, upload("toy:pick", "net:ply=1,weights="+sumOf(good), good))
 	options := map[string]any{"opponents": map[int]any{1: mixed(netOf(good), 1)}}
-	_, err := other.Open("toy:pick", options)
-	require.ErrorContains(t, err, "no such weights were uploaded in this session", "each session has its own")
+	require.ErrorContains(t, envtest.Failed(other.Open("toy:pick", options)), "no such weights were uploaded in this session")
 	g := openGames(c, "toy:pick", options)
 	require.NoError(t, c.Call("drop_upload", nil, sumOf(good)))
 	require.ErrorContains(t, c.Call("drop_upload", nil, sumOf(good)), "no such weights")
-	_, err = c.Open("toy:pick", options)
-	require.ErrorContains(t, err, "no such weights")
+	require.ErrorContains(t, envtest.Failed(c.Open("toy:pick", options)), "no such weights")
 	require.NoError(t, g.Reset(nil))
 	future(t, g, 20)
 	require.NoError(t, upload("toy:pick", netOf(good), good))
@@ -167,8 +166,8 @@ func TestUpload(t *testing.T) {
 	big := "good" + strings.Repeat("x", 60_000)
 	require.NoError(t, upload("toy:pick", netOf(big), big))
 	limited(t, upload("toy:pick", netOf(big+"x"), big+"x"), wire.Limit, "max_memory", 100_000)
-	_, err = c.Open("toy:pick", map[string]any{"opponents": map[int]any{1: netOf(big)}})
-	limited(t, err, wire.Limit, "max_memory", 100_000)
+	options["opponents"] = map[int]any{1: netOf(big)}
+	limited(t, envtest.Failed(c.Open("toy:pick", options)), wire.Limit, "max_memory", 100_000)
 	require.Equal(t, len(good)+len(big)+2*1024, memory(t, c))
 	require.NoError(t, c.Close())
 	require.Eventually(t, func() bool { return memory(t, other) == idle }, hangs, 10*time.Millisecond)

@@ -70,8 +70,7 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 	require.NoError(t, unix.Fstat(fd, &stat))
 	require.ErrorIs(t, unix.Ftruncate(fd, 0), unix.EPERM)
 	require.ErrorIs(t, unix.Ftruncate(fd, stat.Size+1), unix.EPERM)
-	_, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
-	require.ErrorIs(t, err, unix.EPERM)
+	require.ErrorIs(t, envtest.Failed(unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)), unix.EPERM)
 	memory := envtest.Must(unix.Mmap(fd, 0, int(stat.Size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED))
 	defer func() { require.NoError(t, unix.Munmap(memory)) }()
 
@@ -265,8 +264,7 @@ func TestGoroutinesAndTimersAreLimited(t *testing.T) {
 	require.Equal(t, []int{2 + 3*(3+4), 2 + 3}, []int{goroutines, timers})
 	fourth, fifth := startGames(t, c, "toy:pick", options), openGames(c, "toy:pick", options)
 	limited(t, send(fourth), wire.Limit, "max_goroutines", 29)
-	_, err := c.Open("toy:pick", options)
-	limited(t, err, wire.Limit, "max_goroutines", 29)
+	limited(t, envtest.Failed(c.Open("toy:pick", options)), wire.Limit, "max_goroutines", 29)
 	require.NoError(t, fifth.Call("close", nil))
 	require.NoError(t, fourth.Call("close", nil))
 	// One game each, stepped by the goroutine that answers.
@@ -282,8 +280,7 @@ func TestFilesAreLimited(t *testing.T) {
 	unused(t, p, 1, 1)                                                // until then the client may already have its answer
 	b := dial(t, p.tcp)
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_files", 2)
-	_, err := client.Dial(t.Context(), p.unix, "", nil)
-	limited(t, err, wire.Limit, "max_files", 2)
+	limited(t, envtest.Failed(client.Dial(t.Context(), p.unix, "", nil)), wire.Limit, "max_files", 2)
 	require.NoError(t, b.Close())
 	require.Eventually(t, func() bool { return g.Call("share", nil, 1) == nil }, hangs, 10*time.Millisecond)
 }

@@ -91,7 +91,7 @@ func harmed(t *testing.T, games int, args []string) (faults int) {
 		select {
 		case err := <-l.ended:
 			require.NoError(t, err)
-			said := l.rest(t)
+			said := l.rest()
 			t.Logf("%d faults\n%s", faults, said)
 			require.Contains(t, said, "the best net")
 			refuses(t, map[string]string{

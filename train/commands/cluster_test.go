@@ -72,10 +72,7 @@ func (l *startedLearner) connect(t *testing.T) *broker.Conn {
 }
 
 // rest returns what a learner that has ended printed after its first line.
-func (l *startedLearner) rest(t *testing.T) string {
-	text := envtest.Must(io.ReadAll(l.out))
-	return string(text)
-}
+func (l *startedLearner) rest() string { return string(envtest.Must(io.ReadAll(l.out))) }
 
 // bestSum is the SHA-256 of the best net of the run in a folder.
 func bestSum(t *testing.T, folder string) [32]byte {
@@ -91,6 +88,5 @@ func TestWorkersManifest(t *testing.T) {
 		args = append(args, a[1])
 	}
 	require.Contains(t, args, "join")
-	_, err := Program().Parse(t.Context(), args)
-	require.NoError(t, err, "%q", args)
+	require.NoError(t, envtest.Failed(Program().Parse(t.Context(), args)), "%q", args)
 }

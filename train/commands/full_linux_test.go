@@ -108,7 +108,7 @@ func (d *tmpfs) fillDuring(t *testing.T, name string, args func(name string) []s
 	require.NoError(t, syscall.Statfs(d.dir, &s))
 	d.resize(t, int64(s.Blocks-s.Bfree)*s.Bsize)
 	err := <-l.ended
-	t.Log(l.rest(t))
+	t.Log(l.rest())
 	if err == nil {
 		d.resize(t, 2<<30)
 		return d.fillDuring(t, name+"-again", args)

@@ -38,8 +38,7 @@ func TestRegret(t *testing.T) {
 	require.NoError(t, command(t, "regret", file, "learned", "hand:ply=1"))
 
 	l.decisions[3].Values = l.decisions[3].Values[1:]
-	_, err = l.judge(t.Context(), games.BlockBattle, "hand", 1, silent)
-	require.ErrorContains(t, err, "decision 3: ")
+	require.ErrorContains(t, envtest.Failed(l.judge(t.Context(), games.BlockBattle, "hand", 1, silent)), "decision 3: ")
 	broken, none := filepath.Join(dir, "c.json"), filepath.Join(dir, "d.json")
 	require.NoError(t, os.WriteFile(broken, []byte("["), 0o600))
 	refuses(t, map[string]string{

@@ -17,8 +17,7 @@ import (
 // parse reads a command line of selfplay.
 func parse(t *testing.T, line string) *selfplayCmd {
 	p := Program()
-	_, err := p.Parse(t.Context(), append([]string{"selfplay"}, strings.Fields(line)...))
-	require.NoError(t, err, line)
+	require.NoError(t, envtest.Failed(p.Parse(t.Context(), append([]string{"selfplay"}, strings.Fields(line)...))), line)
 	return &p.Commands.(*table).Selfplay
 }
 
