@@ -3,25 +3,41 @@
 package commands
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
-	"blockyard/agents/fleet"
-	"blockyard/env/envtest"
-
 	"github.com/stretchr/testify/require"
+
+	"blockyard/agents/bots"
+	"blockyard/agents/fleet"
+	"blockyard/agents/fleet/broker"
+	"blockyard/agents/fleet/matches"
+	"blockyard/agents/match"
+	"blockyard/agents/match/tournament"
+	"blockyard/agents/search"
+	"blockyard/datasets/record"
+	"blockyard/env"
+	"blockyard/env/envtest"
+	"blockyard/train/games"
+	"blockyard/train/selfplay"
 )
 
 // TestMain lets this program be the worker processes of TestChaos.
@@ -200,4 +216,157 @@ func (p *proxy) cut(length time.Duration) {
 		_ = c.Close()
 	}
 	p.open = nil
+}
+
+// A run that is killed with SIGKILL at the second save after every start, and continued, records each game exactly once.
+// The first save may be that of the start, which would leave each run where the one before was.
+func TestKillsLoseNoGame(t *testing.T) {
+	dir := t.TempDir()
+	args := func(name string, more ...string) []string {
+		return runIn(filepath.Join(dir, name), more, "--record", filepath.Join(dir, name+".jsonl"))
+	}
+	more := []string{"--backup=0.2", "--games=4", "--rounds=24", "--iterations=32", "--batch=32", "--hidden=6", "--gates=8",
+		"--gate-pairs=1", "--gate-ply=1"}
+	require.NoError(t, command(t, args("whole", more...)...))
+	want := recordedIn(t, filepath.Join(dir, "whole.jsonl"))
+	require.NotEmpty(t, want)
+
+	kills := 0
+	for name := "killed"; kills == 0; name += " again" { // the machine may hold this test up for a whole run
+		kills = killed(t, filepath.Join(dir, name, selfplay.StateFile), args(name, more...), args(name, "--resume"))
+		require.Equal(t, want, recordedIn(t, filepath.Join(dir, name+".jsonl")))
+	}
+	t.Log(kills, "kills")
+}
+
+// killed starts a run, kills it at the second save, and continues it in the same way until it has ended. It returns how
+// often it was killed.
+func killed(t *testing.T, state string, start, resume []string) (kills int) {
+	var saved time.Time
+	for argv := start; ; argv = resume {
+		p := process(argv...)
+		var says bytes.Buffer
+		p.Stderr = &says
+		require.NoError(t, p.Start())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Wait() }()
+		for saves := 0; len(ended) == 0; time.Sleep(time.Millisecond) {
+			if info, err := os.Stat(state); err == nil && info.ModTime().After(saved) {
+				saved = info.ModTime()
+				if saves++; saves >= 2 {
+					_ = p.Process.Kill() // it may have ended
+				}
+			}
+		}
+		err := <-ended
+		if err == nil {
+			return kills
+		}
+		require.ErrorContains(t, err, "signal: killed", says.String())
+		kills++
+	}
+}
+
+// recordedIn returns the records of a file.
+func recordedIn(t *testing.T, path string) (all []string) {
+	in := envtest.Must(record.Open(path))
+	defer in.Close()
+	for rec, err := range in.All() {
+		require.NoError(t, err)
+		text := envtest.Must(json.Marshal(rec))
+		all = append(all, string(text))
+	}
+	return all
+}
+
+// here plays what workers cannot have, and counts that.
+type here struct {
+	g     *env.Game
+	games atomic.Int64
+	names func(number int) string
+}
+
+func (h *here) Play(ctx context.Context, p *match.Played) (*record.Record, error) {
+	h.games.Add(1)
+	seed, err := strconv.ParseUint(p.Seed, 10, 64)
+	if err != nil {
+		return nil, err
+	}
+	rec, err := match.Play(ctx, match.Game{Rules: h.g, Seed: seed, Names: []string{h.names(p.Seats[0]), h.names(p.Seats[1])},
+		Agents: []env.Agent{search.NewRandom(seed), search.NewFirst()}})
+	if err == nil {
+		p.Note(rec.Scores, rec.Results, len(rec.Choices), rec.Stopped)
+		p.UsedMS, p.MostMS = make([]float64, 2), make([]float64, 2)
+	}
+	return rec, err
+}
+
+// TestLeagueOfWorkers: workers play the games between agents of a league, with weights that only this machine has. One is
+// killed while it plays, and every game is played once. Those of a program are played here, and it is not sent.
+func TestLeagueOfWorkers(t *testing.T) {
+	shortLimits(t)
+	dir, g := t.TempDir(), games.BlockBattle.Rules
+	weights := filepath.Join(dir, "w.json")
+	writeWeights(t, weights)
+	journal := envtest.Must(tournament.OpenJournal(dir))
+	const most = 200
+	l := &tournament.League{Dir: dir, Limit: most, Here: 1, Tell: func(string, ...any) {},
+		Tournament: &tournament.Tournament{Journal: journal,
+			Config: tournament.Config{Format: tournament.Ongoing, Seats: 2, Games: 2, Rules: g, Workers: 20}}}
+	local := &here{g: g, names: func(number int) string { return l.Entrants[number].Agent }}
+	l.List = func() (list []*bots.Agent, err error) {
+		for _, text := range []string{"random", "hand:ply=1", "mine=hand:weights=" + weights + ",ply=1", "program=exec:true"} {
+			a := envtest.Must(bots.Parse(g, bots.Own(text)))
+			list = append(list, a)
+		}
+		return list, nil
+	}
+	l.Ready = func(context.Context, *tournament.Entrant, []*tournament.Entrant) error { return nil }
+	shared := &matches.Shared{Here: local, Agent: func(number int) (match.Player, bool) { return l.Entrants[number].Ours() }}
+	l.Runner = shared
+	l.Away = func(number int) bool { _, ours := l.Entrants[number].Ours(); return ours }
+	require.NoError(t, journal.Begin(&l.Config, "", nil))
+	f := matches.Flags{Flags: broker.Flags{Listen: "127.0.0.1:0"}, Dir: filepath.Join(dir, "cluster")}
+	f.Cluster.On = true
+	session := envtest.Must(f.Share(t.Context(), shared, g, 1, io.Discard, slog.New(slog.DiscardHandler)))
+	var once sync.Once
+	played, killed, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	l.Changed = func(*tournament.Tournament) error {
+		if slices.ContainsFunc(session.Workers(), func(w fleet.WorkerRow) bool { return w.Tasks > 0 }) {
+			once.Do(func() {
+				close(played)
+				<-killed // before this worker has played all games
+			})
+		}
+		return nil
+	}
+	go func() { ended <- errors.Join(l.Play(t.Context()), session.Close(true)) }()
+	join := strings.Fields(session.Site.Join)[1:]
+	first := startWorker(t, "killed", join)
+	<-played
+	first.kill()
+	close(killed)
+	startWorker(t, "second", join)
+	require.NoError(t, <-ended)
+	require.NoError(t, journal.Close())
+
+	ofProgram, names := 0, map[string]bool{}
+	for k, p := range l.Played {
+		require.Equal(t, k, p.Number)
+		require.Empty(t, p.Void)
+		for _, e := range p.Seats {
+			if names[l.Entrants[e].Name] = true; l.Entrants[e].Name == "program" {
+				ofProgram++
+			}
+		}
+	}
+	require.Len(t, l.Played, most)
+	require.Len(t, names, 4)
+	require.EqualValues(t, ofProgram, local.games.Load())
+	again := envtest.Must(tournament.OpenJournal(dir))
+	fresh := &tournament.Tournament{Config: l.Config, Entrants: l.Entrants, Journal: again, Over: true}
+	require.NoError(t, again.Begin(&fresh.Config, "", fresh.Entrants))
+	fresh.Played, fresh.Expected = again.Played, most
+	require.Equal(t, l.Report(), fresh.Report())
+	require.NoError(t, again.Close())
 }
