@@ -95,9 +95,7 @@ func record(t *testing.T, all []exchange) (asked, answered [][]byte) {
 }
 
 // readMessage reads one response, whatever it says.
-func readMessage(r io.Reader) []byte {
-	return envtest.Must(nextMessage(r))
-}
+func readMessage(r io.Reader) []byte { return envtest.Must(nextMessage(r)) }
 
 func nextMessage(r io.Reader) (b []byte, err error) {
 	for one := make([]byte, 1); err == nil && !whole(b); b = append(b, one...) {

@@ -46,14 +46,10 @@ func request(method string, params ...any) []byte {
 	return envtest.Must(wire.AppendRequest(nil, 77, method, params...))
 }
 
-func hello() []byte {
-	return request("hello", map[string]any{"proto": []int{3, 0}})
-}
+func hello() []byte { return request("hello", map[string]any{"proto": []int{3, 0}}) }
 
 // write sends requests, or parts of them.
-func write(conn net.Conn, b []byte) {
-	envtest.Must(conn.Write(b))
-}
+func write(conn net.Conn, b []byte) { envtest.Must(conn.Write(b)) }
 
 // asks sends a request and returns the code of its answer, 0 for a result.
 func asks(t *testing.T, conn net.Conn, request []byte) int {

@@ -180,9 +180,7 @@ func TestOpponentsRetire(t *testing.T) {
 	c := dial(t, p.unix)
 	g := startGames(t, c, "toy:pick", map[string]any{"num_envs": 4, "opponents": map[int]any{1: "first"}})
 	idle, entry := memory(t, c), 128+len(netOf(""))
-	set := func(mixture any) {
-		require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: mixture}))
-	}
+	set := func(mixture any) { require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: mixture})) }
 	for k := range 30 {
 		weights := fmt.Sprint("good", k)
 		require.NoError(t, c.Call("upload", nil, "toy:pick", netOf(weights), []byte(weights)))

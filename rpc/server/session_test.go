@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -64,9 +63,8 @@ func TestSnapshotRestoreClone(t *testing.T) {
 	seen, bad := boards(g), bytes.Clone(all)
 	bad[len(bad)-1] ^= 0xff
 	require.Equal(t, wire.BadState, code(t, g.CallSlab("restore", nil, bad)))
-	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", nil, all[1:])))
-	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(6), all[:g.StateLen])))
-	require.Equal(t, wire.BadParams, code(t, g.CallSlab("restore", u32(1, 1), all[:2*g.StateLen])))
+	refuses(t, g, wire.BadParams, map[string][][]any{
+		"restore": {{nil, all[1:]}, {u32(6), all[:g.StateLen]}, {u32(1, 1), all[:2*g.StateLen]}}})
 	require.NoError(t, g.CallSlab("restore", []byte{}, []byte{}), "no game at all")
 	require.Equal(t, seen, boards(g), "all or nothing")
 	classic := openGames(g.Client(), "blockbattle:classic", map[string]any{"num_envs": 6})
@@ -93,8 +91,8 @@ func TestAfterstates(t *testing.T) {
 		require.NoError(t, g.Step(actions))
 		require.NoError(t, twin.Step(numbers[env.Action](actions), out))
 	}
-	want := map[string][]byte{"indptr": u32(0)}
-	add := func(name string, more ...byte) { want[name] = append(want[name], more...) }
+	want := fields{"count": 3, "indptr": u32(0)}
+	add := func(name string, more ...byte) { want[name] = append(want.bytes(name), more...) }
 	view, after := blockbattle.Game.New(2), blockbattle.Game.New(2)
 	planes, globals := make([]byte, blockbattle.Game.Planes.Len()), make([]float32, blockbattle.Game.Globals())
 	for _, i := range []int{3, 0, 4} {
@@ -114,14 +112,12 @@ func TestAfterstates(t *testing.T) {
 				add("reward", f32(float32(after.Score(seat)-view.Score(seat)))...)
 				add("done", done)
 			}
-			add("indptr", u32(uint32(len(want["done"])))...)
+			add("indptr", u32(uint32(len(want.bytes("done"))))...)
 		}
 	}
-	told, legal := ask(t, g, "afterstates", u32(3, 0, 4), map[string]any{"seed": 99}), ask(t, g, "legal", u32(3, 0, 4))
-	for name := range want {
-		require.Equal(t, want[name], told.bytes(name), name)
-	}
-	require.Equal(t, fields{"count": 3, "indptr": want["indptr"], "actions": want["actions"]}, legal)
+	require.Equal(t, want, ask(t, g, "afterstates", u32(3, 0, 4), map[string]any{"seed": 99}))
+	legal := fields{"count": 3, "indptr": want["indptr"], "actions": want["actions"]}
+	require.Equal(t, legal, ask(t, g, "legal", u32(3, 0, 4)))
 }
 
 // An illegal action is an error, and then nothing is stepped, or it is replaced, marked and counted, also for the session.
@@ -207,17 +203,14 @@ func TestWaitingRows(t *testing.T) {
 					require.Equal(t, byte(row%3), seat)
 					continue
 				}
-				require.Equal(t, first+1, end)
-				require.Equal(t, []byte{0, 0}, after.bytes("actions")[2*first:2*end])
-				for name, each := range map[string]int{"planes": planes, "globals": globals} {
-					require.Equal(t, g.Field(name)[row*each:(row+1)*each], after.bytes(name)[first*each:end*each])
-				}
-				require.Equal(t, []byte{0, 0, 0, 0}, after.bytes("reward")[4*first:4*end])
 				over := g.Field("terminated")[row/3]
 				if autoreset == "SameStep" {
 					over = 0 // the next game has begun
 				}
-				require.Equal(t, over, after.bytes("done")[first])
+				for name, want := range map[string][]byte{"actions": {0, 0}, "reward": {0, 0, 0, 0}, "done": {over},
+					"planes": g.Field("planes")[row*planes:][:planes], "globals": g.Field("globals")[row*globals:][:globals]} {
+					require.Equal(t, want, after.bytes(name)[first*len(want):end*len(want)], name)
+				}
 				binary.LittleEndian.PutUint16(actions[2*row:], uint16(row*7919))
 			}
 			require.NoError(t, g.Step(actions), "the actions of waiting rows are ignored")
@@ -434,9 +427,8 @@ func TestStreamSaysTheSame(t *testing.T) {
 		for _, game := range []string{"toy:turns", "blockbattle"} {
 			for _, slots := range []bool{false, true} {
 				t.Run(fmt.Sprint(game, o, slots), func(t *testing.T) {
-					options := maps.Clone(o)
-					options["num_envs"], options["seed"] = 5, 3
-					want, got := opened(t, game, options), opened(t, game, options)
+					o["num_envs"], o["seed"] = 5, 3
+					want, got := opened(t, game, o), opened(t, game, o)
 					recordOne(t, want, 1)
 					recordOne(t, got, 1)
 					var told, moves [5][]string // by game and step

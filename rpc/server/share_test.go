@@ -123,19 +123,16 @@ type slot struct{ slab, actions []byte }
 // sharingOf returns games that share so many slots. What they share is unmapped at the end of the test.
 func sharingOf(t testing.TB, g *client.Games, slots int) *sharing {
 	s := &sharing{Games: g, t: t}
-	t.Cleanup(s.unmap)
+	t.Cleanup(func() {
+		for _, memory := range s.mapped {
+			_ = unix.Munmap(memory)
+		}
+	})
 	if slots > 0 {
 		require.NoError(t, s.share(slots))
 		require.Len(t, s.slots, slots)
 	}
 	return s
-}
-
-func (g *sharing) unmap() {
-	for _, memory := range g.mapped {
-		_ = unix.Munmap(memory)
-	}
-	g.mapped, g.slots = nil, nil
 }
 
 // share adds slots.

@@ -52,7 +52,7 @@ func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLea
 	stdout, ended := os.Stdout, make(chan error, 1)
 	os.Stdout = write
 	go func() {
-		err := commandUntil(t, ctx, args...)
+		err := commandUntil(ctx, args...)
 		os.Stdout = stdout
 		_ = write.Close()
 		ended <- err

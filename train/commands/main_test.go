@@ -27,11 +27,9 @@ import (
 )
 
 // command parses a command line as main does and runs it.
-func command(t *testing.T, args ...string) error {
-	return commandUntil(t, t.Context(), args...)
-}
+func command(t *testing.T, args ...string) error { return commandUntil(t.Context(), args...) }
 
-func commandUntil(t *testing.T, ctx context.Context, args ...string) error {
+func commandUntil(ctx context.Context, args ...string) error {
 	c, err := Program().Parse(ctx, args)
 	if err != nil {
 		return err
@@ -78,7 +76,7 @@ func TestFit(t *testing.T) {
 	dir := t.TempDir()
 	games, best, out := filepath.Join(dir, "games.jsonl.gz"), filepath.Join(dir, selfplay.BestFile), filepath.Join(dir, "fit")
 	record := []string{"--record", games}
-	require.NoError(t, commandUntil(t, stopped(t), runIn(dir, tiny, record...)...))
+	require.NoError(t, commandUntil(stopped(t), runIn(dir, tiny, record...)...))
 	require.NoError(t, command(t, runIn(dir, record, "--resume")...))
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
 	net := envtest.Must(task.BlockBattle.Load(out))

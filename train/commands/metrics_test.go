@@ -105,7 +105,7 @@ func TestClusterMetrics(t *testing.T) {
 	l := beginLearner(t, ctx, runIn(dir, tiny, append(served, "--iterations=100000", "--cluster", "--listen", "127.0.0.1:0")...)...)
 	learnerAt, left := address(), make(chan error, 1)
 	go func() {
-		left <- commandUntil(t, ctx, append(append(l.join, served...), "--name", "one", "--workers", "1")...)
+		left <- commandUntil(ctx, append(append(l.join, served...), "--name", "one", "--workers", "1")...)
 	}()
 	workerAt := address()
 	var learner opstest.Page
