@@ -357,41 +357,39 @@ func TestFinalIsPushed(t *testing.T) {
 	poor := start(t, func(c *server.Config) { c.Limits.MaxReplies = 1 })
 	options := map[string]any{"num_envs": 40, "autoreset": "SameStep", "seed": 1,
 		"illegal": "random", "opponents": map[int]string{1: "first"}}
-	for name, p := range map[string]*place{"all": start(t, nil), "some": small, "none": poor} {
-		t.Run(name, func(t *testing.T) {
-			g := startGames(t, dial(t, p.unix), "toy:pick", options)
-			conn := g.Client().Conn()
-			from := msgpack.NewDecoder(conn)
-			ask := func(method string, params ...any) any {
-				write(conn, request(method, params...))
-				answer := envtest.Must(from.DecodeSlice())
-				require.Equal(t, []any{4, nil}, []any{len(answer), answer[2]})
-				return answer[3]
+	for _, p := range []*place{start(t, nil), small, poor} {
+		g := startGames(t, dial(t, p.unix), "toy:pick", options)
+		conn := g.Client().Conn()
+		from := msgpack.NewDecoder(conn)
+		ask := func(method string, params ...any) any {
+			write(conn, request(method, params...))
+			answer := envtest.Must(from.DecodeSlice())
+			require.Equal(t, []any{4, nil}, []any{len(answer), answer[2]})
+			return answer[3]
+		}
+		require.Equal(t, true, ask("push_final", 1))
+		ends := 0
+		for range 200 {
+			g.Slab = ask("step", 1, make([]byte, 2*40)).([]byte)
+			ended := bytes.Count(g.Field("terminated"), []byte{1})
+			if ended == 0 {
+				continue
 			}
-			require.Equal(t, true, ask("push_final", 1))
-			ends := 0
-			for range 200 {
-				g.Slab = ask("step", 1, make([]byte, 2*40)).([]byte)
-				ended := bytes.Count(g.Field("terminated"), []byte{1})
-				if ended == 0 {
-					continue
-				}
-				ends++
-				pushed := envtest.Must(from.DecodeSlice())
-				params := pushed[2].([]any)
-				head := append(pushed[:2:2], params[:2]...)
-				require.Equal(t, fmt.Sprint([]any{wire.Notification, "final", 1, 77}), fmt.Sprint(head), "handle, request")
-				got := params[2].(map[string]any)
-				require.EqualValues(t, ended, got["ended"])
-				if p == poor {
-					require.Empty(t, got["envs"])
-					continue
-				}
-				require.Equal(t, ask("final", 1, 0), any(got))
-				require.LessOrEqual(t, len(got["envs"].([]byte)), 4*ended)
+			ends++
+			pushed := envtest.Must(from.DecodeSlice())
+			params := pushed[2].([]any)
+			head := append(pushed[:2:2], params[:2]...)
+			require.Equal(t, fmt.Sprint([]any{wire.Notification, "final", 1, 77}), fmt.Sprint(head), "handle, request")
+			got := params[2].(map[string]any)
+			require.EqualValues(t, ended, got["ended"])
+			if p == poor {
+				require.Empty(t, got["envs"])
+				continue
 			}
-			require.Greater(t, ends, 10)
-		})
+			require.Equal(t, ask("final", 1, 0), any(got))
+			require.LessOrEqual(t, len(got["envs"].([]byte)), 4*ended)
+		}
+		require.Greater(t, ends, 10)
 	}
 	g := opened(t, "toy:pick", map[string]any{"autoreset": "NextStep"})
 	require.ErrorContains(t, g.Call("push_final", nil), "the autoreset mode is NextStep, want SameStep")
