@@ -111,10 +111,10 @@ func (p parts) is(t *testing.T, head []byte, all [][]byte) {
 	require.Equal(t, all, same)
 }
 
-// opponentsOf gives an opponent to all seats but one. Several specs, separated by bars, are a mixture.
+// opponentsOf gives an opponent to all seats but one, unless spec is empty. Several specs, separated by bars, are a mixture.
 func opponentsOf(g *env.Game, spec string) map[int]any {
 	out := map[int]any{}
-	for seat := 1; seat < g.MaxSeats; seat++ {
+	for seat := 1; spec != "" && seat < g.MaxSeats; seat++ {
 		out[seat] = spec
 		if specs := strings.Split(spec, "|"); len(specs) > 1 {
 			var entries []any
@@ -148,10 +148,8 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 				t.Run(fmt.Sprintf("%s %s %s %s", game.Name, spec, mode, rows), func(t *testing.T) {
 					here.AwaitIdle(t.Context()) // the sessions of clients that are gone end a moment later
 					there.AwaitIdle(t.Context())
-					o := map[string]any{"seats": game.MaxSeats, "autoreset": mode, "rows": rows, "max_episode_steps": 17}
-					if spec != "" {
-						o["opponents"] = opponentsOf(game, spec)
-					}
+					o := map[string]any{"seats": game.MaxSeats, "autoreset": mode, "rows": rows, "max_episode_steps": 17,
+						"opponents": opponentsOf(game, spec)}
 					a := startParts(t, here, game.Name, n, o)
 					a.play(t, 0, 15, mode == "Disabled")
 					head, all := a.checkpoint(t)
@@ -175,18 +173,19 @@ func rolled(t *testing.T, g *client.Games, policy string) fields {
 // The policy of rollouts is part of a checkpoint, and so are opponents that have been replaced, until the episode ends.
 func TestCheckpointHasPolicyAndOpponents(t *testing.T) {
 	p := start(t, real(2))
-	for _, game := range []string{"blockbattle", "tetrisduel", "toy:pick", "toy:turns", "wintetris:tick"} {
-		for _, policy := range []string{"random", "hand"} {
-			if policy == "hand" && game[:3] == "toy" {
-				policy = "first"
-			}
-			o := map[string]any{"opponents": map[int]string{1: "random"}}
-			if game == "wintetris:tick" {
-				o = map[string]any{}
+	for policy, names := range map[string][]string{
+		"random": {"blockbattle", "tetrisduel", "toy:pick", "toy:turns", "wintetris:tick"},
+		"hand":   {"blockbattle", "tetrisduel", "wintetris:tick"}, "first": {"toy:pick", "toy:turns"},
+	} {
+		for _, game := range names {
+			several := game != "wintetris:tick"
+			o := map[string]any{}
+			if several {
+				o["opponents"] = map[int]string{1: "random"}
 			}
 			a, b := startParts(t, p, game, 4, o), openParts(t, p, game, 4, o, 0)
 			rolled(t, a[0], policy)
-			if len(o) > 0 {
+			if several {
 				require.NoError(t, a[0].Call("set_opponents", nil, map[int]any{1: mixed("first", 1, "random", 2)}))
 			}
 			require.NoError(t, a[0].Call("rollout", nil, 1, map[string]any{"policy": policy, "keep": "last"}))
@@ -263,11 +262,8 @@ func TestReplayGoesOnExactly(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprintf("%s %s %s", game.Name, mode, spec), func(t *testing.T) {
-					o := map[string]any{"seed": 5, "autoreset": mode, "max_episode_steps": 6, "log": true}
-					if spec != "" {
-						o["opponents"] = opponentsOf(game, spec)
-						o["seats"] = game.MaxSeats
-					}
+					o := map[string]any{"seed": 5, "autoreset": mode, "max_episode_steps": 6, "log": true,
+						"seats": game.MaxSeats, "opponents": opponentsOf(game, spec)}
 					left, right := openParts(t, here, game.Name, 4, o, 0), openParts(t, there, game.Name, 4, o, 0)
 					a, b := left[0], right[0]
 					require.NoError(t, b.Call("record", nil, map[string]any{"every": 2}))

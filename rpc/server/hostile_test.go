@@ -404,21 +404,10 @@ func FuzzMixture(f *testing.F) {
 	f.Add(uint8(4), strings.Repeat("x", 5000), "", 1.0, 1.0)
 	base := memory(f, c)
 	f.Fuzz(func(t *testing.T, form uint8, a, b string, v, w float64) {
-		var mixture any
-		switch form % 6 {
-		case 0:
-			mixture = a
-		case 1:
-			mixture = []any{[]any{a, v}, []any{b, w}}
-		case 2:
-			mixture = []any{[]any{a, v}, []any{a, w}, []any{b}}
-		case 3:
-			mixture = slices.Repeat([]any{[]any{a, v}}, int(form)+2)
-		case 4:
-			mixture = map[string]any{a: v}
-		case 5:
-			mixture = []any{a, b, v, w, []any{w, a}}
-		}
+		mixture := []any{
+			a, []any{[]any{a, v}, []any{b, w}}, []any{[]any{a, v}, []any{a, w}, []any{b}},
+			slices.Repeat([]any{[]any{a, v}}, int(form)+2), map[string]any{a: v}, []any{a, b, v, w, []any{w, a}},
+		}[form%6]
 		err := g.Call("set_opponents", nil, map[int]any{1: mixture})
 		require.Contains(t, []int{0, wire.BadParams, wire.Limit}, code(t, err), err)
 		require.Less(t, len(fmt.Sprint(err)), 9000, "an error repeats what it refuses in part only")

@@ -209,30 +209,26 @@ func parse(t *testing.T, line string) *selfplayCmd {
 	return &p.Commands.(*table).Selfplay
 }
 
+// changed is settings after a change.
+func changed[C any](c C, change func(*C)) *C {
+	change(&c)
+	return &c
+}
+
 // Flags set the fields that they are named for, some by another name. Those that are not given leave the library's
 // defaults, which depend on the game. A share that is not given is what the other leaves, and a budget of time has its
 // own number of gates.
 func TestFlagsSetTheirFields(t *testing.T) {
-	several := func(g *task.Game, change func(c *phases.Config)) selfplay.Algorithm {
-		c := phases.Default(g)
-		change(&c)
-		return &c
-	}
-	alone := func(g *task.Game, change func(c *single.Config)) selfplay.Algorithm {
-		c := single.Default(g)
-		change(&c)
-		return &c
-	}
 	shares := func(results, backup float64) selfplay.Algorithm {
-		return several(task.BlockBattle, func(c *phases.Config) { c.Results, c.Backup = results, backup })
+		return changed(phases.Default(task.BlockBattle), func(c *phases.Config) { c.Results, c.Backup = results, backup })
 	}
 	limited := func(limit time.Duration, gates int) selfplay.Algorithm {
-		return several(task.Blocking, func(c *phases.Config) { c.For, c.Iterations, c.Gates = limit, 0, gates })
+		return changed(phases.Default(task.Blocking), func(c *phases.Config) { c.For, c.Iterations, c.Gates = limit, 0, gates })
 	}
 	for line, want := range map[string]selfplay.Algorithm{
-		"tetrisduel":                             several(task.TetrisDuel, func(*phases.Config) {}),
-		"blocking":                               several(task.Blocking, func(*phases.Config) {}),
-		"wintetris":                              alone(task.WinTetris, func(*single.Config) {}),
+		"tetrisduel":                             changed(phases.Default(task.TetrisDuel), func(*phases.Config) {}),
+		"blocking":                               changed(phases.Default(task.Blocking), func(*phases.Config) {}),
+		"wintetris":                              changed(single.Default(task.WinTetris), func(*single.Config) {}),
 		"blockbattle":                            shares(.5, .5),
 		"blockbattle --results=0.4":              shares(.4, .6),
 		"blockbattle --backup=0.2":               shares(.8, .2),
@@ -243,11 +239,11 @@ func TestFlagsSetTheirFields(t *testing.T) {
 		"blocking --for=2m --gates=5":            limited(2*time.Minute, 5),
 		"blockbattle --backup=0.4 --results=0.6": shares(.6, .4),
 		"tetrisduel --backup=0.5 --deep-width=3 --hidden=5 --versus=0.1 --rate-backup=0.01 --opponents=hand --rate=0.3 " +
-			"--rate-end=0.2 --seed=0 --without=own,combo": several(task.TetrisDuel, func(c *phases.Config) {
+			"--rate-end=0.2 --seed=0 --without=own,combo": changed(phases.Default(task.TetrisDuel), func(c *phases.Config) {
 			c.Results, c.Backup, c.DeepWidth, c.Hidden, c.Versus, c.RateBackup = .5, .5, 3, []int{5}, .1, .01
 			c.Opponents, c.Rate, c.RateEnd, c.Seed, c.Without = []string{"hand"}, .3, .2, 0, []string{"own", "combo"}
 		}),
-		"dropblox --for=10m --rate=0.5 --lambda=0.1 --deep-width=9 --warm=1": alone(task.Dropblox, func(c *single.Config) {
+		"dropblox --for=10m --rate=0.5 --lambda=0.1 --deep-width=9 --warm=1": changed(single.Default(task.Dropblox), func(c *single.Config) {
 			c.For, c.Iterations, c.Rate, c.Lambda, c.DeepWidth, c.Warm = 10*time.Minute, 0, .5, .1, 9, 1
 		}),
 	} {

@@ -241,9 +241,8 @@ func TestThePageOnAPhone(t *testing.T) {
 	dir := t.TempDir()
 	tour := open(t, dir, fixed{func() error { return nil }}, strings.Repeat("longname", 9), "b", "c")
 	require.NoError(t, tour.Play(t.Context()))
-	require.NoError(t, os.Mkdir(filepath.Join(dir, LogsDir), 0o755))
 	for _, g := range tour.Played {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, LogFile(g.Number)), nil, 0o644))
+		put(t, filepath.Join(dir, LogFile(g.Number)), "")
 	}
 	tour.Entrants = append(tour.Entrants, &Entrant{Name: "d", Refused: "no such file: " + strings.Repeat("longname", 40)})
 	require.NoError(t, tour.WritePage(dir))

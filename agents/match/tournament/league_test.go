@@ -62,9 +62,14 @@ func look(t *testing.T, l *League, times int) {
 // write writes a file of a submission.
 func write(t *testing.T, l *League, name, text string) string {
 	path := filepath.Join(l.Dir, SubmissionsDir, filepath.FromSlash(name))
+	put(t, path, text)
+	return path
+}
+
+// put writes a file into a folder that need not be there yet.
+func put(t *testing.T, path, text string) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return path
 }
 
 // submit writes files of submissions, each of which holds its name, and looks until they are known as they are.

@@ -365,7 +365,6 @@ func TestLadderGoesOn(t *testing.T) {
 	_, err := ladder(blocking.Game, dir, 4, "first", "random", "hand:ply=1")
 	require.ErrorContains(t, err, "is of other entrants")
 	old := filepath.Join(t.TempDir(), "old")
-	require.NoError(t, os.Mkdir(old, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(old, journalFile), []byte(`{"a":0,"b":1,"round":0,"wins":2}`+"\n"), 0o600))
+	put(t, filepath.Join(old, journalFile), `{"a":0,"b":1,"round":0,"wins":2}`+"\n")
 	require.ErrorContains(t, envtest.Failed(ladder(blocking.Game, old, 4, specs...)), "journal.jsonl: line 1")
 }

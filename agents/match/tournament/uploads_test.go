@@ -218,14 +218,13 @@ func TestLogsAreForTheirAuthors(t *testing.T) {
 	p.want(200, "bob", "PUT /bots/two.zip", "2")
 	look(t, l, 2)
 	playTo(t, l, 2)
-	require.NoError(t, os.MkdirAll(filepath.Join(l.Dir, LogsDir), 0o755))
 	seat := l.Played[0].Seats[0]
 	names := map[bool]string{true: l.Entrants[0].Name, false: l.Entrants[1].Name}
 	first, second := match.Letter(seat), match.Letter(1-seat)
 	long := strings.Repeat("x", 1<<16) + "\n"
 	own := map[string]string{names[seat == 0]: first + " ! mine " + long + first + " > drop\n", names[seat != 0]: second + " ! secret\n"}
 	record := "record {}\n"
-	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, LogFile(0)), []byte("note\n"+own["ann-one"]+own["bob-two"]+"secret\n"+record), 0o644))
+	put(t, filepath.Join(l.Dir, LogFile(0)), "note\n"+own["ann-one"]+own["bob-two"]+"secret\n"+record)
 	for author, want := range map[string]string{"ann": own["ann-one"] + record, "bob": own["bob-two"] + record} {
 		require.Equal(t, want, p.want(200, author, "GET /logs/0001.log", ""))
 	}
@@ -272,9 +271,7 @@ func TestHandlerSharesNoSources(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"index.html", "logs/0001.log", "games/0001.jsonl.gz", "replays/0001.html", "build/a/bot.py",
 		"tournament.json", "journal.jsonl", "authors.json", "feed.json", "feed.atom"} {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte("text"), 0o644))
+		put(t, filepath.Join(dir, name), "text")
 	}
 	server := httptest.NewServer(Handler(dir))
 	defer server.Close()
