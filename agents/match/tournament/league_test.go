@@ -81,12 +81,10 @@ func submit(t *testing.T, l *League, names ...string) {
 }
 
 // before lets something happen before each entrant is made ready.
-func before(l *League, do func(e *Entrant) error) {
+func before(l *League, do func(e *Entrant)) {
 	ready := l.Ready
 	l.Ready = func(ctx context.Context, e *Entrant, all []*Entrant) error {
-		if err := do(e); err != nil {
-			return err
-		}
+		do(e)
 		return ready(ctx, e, all)
 	}
 }
@@ -150,11 +148,10 @@ func TestVersions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := opened(t, t.TempDir())
-			before(l, func(e *Entrant) error {
+			before(l, func(e *Entrant) {
 				if !e.Tested() {
 					e.Dialect = "port"
 				}
-				return nil
 			})
 			for _, s := range c.steps {
 				for name, text := range s.files {
@@ -263,14 +260,13 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	played := make(chan struct{})
 	enough := sync.OnceFunc(func() { close(played) })
 	l.Here = 4
-	before(l, func(e *Entrant) error {
+	before(l, func(e *Entrant) {
 		if e.Name == "slow" || e.Name == "bad" {
 			<-played
 		}
 		if e.Name == "bad" {
-			return errors.New("no")
+			e.refuse("no", "")
 		}
-		return nil
 	})
 	l.Changed = func(t *Tournament) error {
 		if len(t.Played) == l.Limit {
@@ -373,10 +369,7 @@ func TestReplacedWhileItIsTested(t *testing.T) {
 	l := opened(t, t.TempDir())
 	write(t, l, "a.py", "1")
 	replace := sync.OnceFunc(func() { write(t, l, "a.py", "22") })
-	before(l, func(*Entrant) error {
-		replace()
-		return nil
-	})
+	before(l, func(*Entrant) { replace() })
 	for range 2 {
 		look(t, l, 1)
 		require.Empty(t, here(l))
@@ -405,10 +398,7 @@ func TestReplacedBeforeItsTest(t *testing.T) {
 	l.places <- struct{}{}
 	path := write(t, l, "a.py", "1")
 	var tested []string
-	before(l, func(e *Entrant) error {
-		tested = append(tested, e.Name)
-		return nil
-	})
+	before(l, func(e *Entrant) { tested = append(tested, e.Name) })
 	for _, text := range []string{"22", "333"} {
 		for range 2 {
 			l.look(t.Context(), []*bots.Agent{bots.Submitted(blocking.Game, path)})
@@ -434,10 +424,7 @@ func TestCandidateThatCannotBeKept(t *testing.T) {
 	}
 	change("1")
 	ready := l.Ready
-	before(l, func(*Entrant) error {
-		change("22")
-		return nil
-	})
+	before(l, func(*Entrant) { change("22") })
 	_, err := l.Try(t.Context(), bots.Submitted(blocking.Game, "README.zip"), "best", &match.SPRT{}, 10)
 	require.ErrorContains(t, err, "README.zip is the name of a note")
 	require.ErrorContains(t, envtest.Failed(try()), "has changed while it was played")

@@ -101,11 +101,10 @@ func (p *port) bots(author string) (all []version) {
 func TestUploads(t *testing.T) {
 	p := openPort(t, "ann", "bob")
 	l := p.League
-	before(l, func(e *Entrant) error {
+	before(l, func(e *Entrant) {
 		if e.Of == "ann-bad" {
 			e.refuse("does not compile", "line 1: <b>")
 		}
-		return nil
 	})
 	p.want(200, "ann", "PUT /bots/Bot.java", "class Bot {}")
 	p.want(200, "ann", "PUT /bots/bad.zip", "no archive")
