@@ -369,8 +369,7 @@ func TestCheckpointRefuses(t *testing.T) {
 
 // Whatever byte is damaged, nothing is resumed, and one error says so.
 func TestResumeRefusesDamage(t *testing.T) {
-	p := start(t, real(1))
-	a, head, all := saveOne(t, p, 3)
+	a, head, all := saveOne(t, start(t, real(1)), 3)
 	seen := bytes.Clone(a[0].Slab)
 	_, before := a.checkpoint(t)
 	resume := func(last []byte) error {

@@ -214,12 +214,10 @@ func parsed(c *client.Client, game string, texts ...string) ([]byte, error) {
 
 // In every game, parse returns the actions that text was asked about, and its errors show a text that is right.
 func TestParseIsTheInverseOfText(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Games = games.All })
-	c := dial(t, p.unix)
+	c := dial(t, start(t, func(c *server.Config) { c.Games = games.All }).unix)
 	for _, g := range games.All {
 		actions := u16(0, 3, uint16(g.Actions-1), 65535, 1)
-		back := envtest.Must(parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...))
-		require.Equal(t, actions, back, g.Name)
+		require.Equal(t, actions, envtest.Must(parsed(c, g.Name, result[[]string](t, c, "text", g.ID, actions)...)), g.Name)
 		_, err := parsed(c, g.Name, "none", "up up and away")
 		refused(t, wire.BadParams, `parse: texts[1] "up up and away" is no action of `+g.Name+`: want a text such as "`, err)
 		_, example, _ := strings.Cut(err.Error(), `such as "`)

@@ -143,12 +143,10 @@ func TestGoldenBytes(t *testing.T) {
 	asked, answered := record(t, all)
 	var document strings.Builder
 	for i, e := range all {
-		text := dump(">", asked[i]) + dump("<", answered[i])
-		fmt.Fprintf(&document, "\n**%s**\n\n```\n%s```\n", e.title, text)
+		fmt.Fprintf(&document, "\n**%s**\n\n```\n%s```\n", e.title, dump(">", asked[i])+dump("<", answered[i]))
 	}
 	const mark = "<!-- bytes: written by a test -->\n"
-	raw := envtest.Must(os.ReadFile("../PROTOCOL.md"))
-	before, after, found := strings.Cut(string(raw), mark)
+	before, after, found := strings.Cut(string(envtest.Must(os.ReadFile("../PROTOCOL.md"))), mark)
 	require.True(t, found)
 	if envtest.Updating() {
 		require.NoError(t, os.WriteFile("../PROTOCOL.md", []byte(before+mark+document.String()), 0o644))

@@ -288,8 +288,7 @@ type subject struct {
 // refused, or a position that the server shows and counts, that its agents play in, and from which a client comes to
 // the end.
 func FuzzStates(f *testing.F) {
-	other := relettered(f)
-	all := append(games.All[:len(games.All):len(games.All)], other)
+	all := append(games.All[:len(games.All):len(games.All)], relettered(f))
 	p := start(f, func(c *server.Config) {
 		real(1)(c)
 		c.Games, c.Features = all, bots.Features

@@ -495,8 +495,7 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 	defer l.Close()
 	var requests []byte
 	for id := range uint32(300) { // more than is read at once
-		ping := envtest.Must(wire.AppendRequest(nil, id, "ping"))
-		requests = append(append(requests, ping...), "\x93\x02\xa4ping\x90"...)
+		requests = append(append(requests, envtest.Must(wire.AppendRequest(nil, id, "ping"))...), "\x93\x02\xa4ping\x90"...)
 	}
 	for range 2 {
 		envtest.Must(l.Write(requests))

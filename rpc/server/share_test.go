@@ -40,8 +40,7 @@ func TestRolloutIntoSlots(t *testing.T) {
 
 func TestSharingIsRefused(t *testing.T) {
 	p := start(t, func(c *server.Config) { c.Limits.MaxMemory = 1 << 20 })
-	far := openGames(dial(t, p.tcp), "toy:pick", nil)
-	require.Equal(t, wire.BadParams, code(t, far.Call("share", nil, 2)), "over TCP")
+	require.Equal(t, wire.BadParams, code(t, openGames(dial(t, p.tcp), "toy:pick", nil).Call("share", nil, 2)), "over TCP")
 	g := sharingOf(t, openGames(dial(t, p.unix), "toy:pick", nil), 0)
 	require.Equal(t, wire.BadParams, code(t, g.Call("share_final", nil)), "NextStep has no other observations than its own")
 	require.Equal(t, wire.Limit, code(t, g.Call("share", nil, 1000)), "more than max_memory")
@@ -103,8 +102,7 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 
 // TestStepSlotAllocatesNothing counts both ends of the connection.
 func TestStepSlotAllocatesNothing(t *testing.T) {
-	options := map[string]any{"num_envs": 32, "packed": true}
-	g := sharingOf(t, started(t, "blockbattle", options), 1)
+	g := sharingOf(t, started(t, "blockbattle", map[string]any{"num_envs": 32, "packed": true}), 1)
 	copy(g.slots[0].actions, none(g.Rows))
 	allocatesNothing(t, exchanging(t, g.Client(), wire.AppendStepSlot(nil, 1, g.H, 0), wire.DoneLen))
 }

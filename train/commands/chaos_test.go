@@ -299,8 +299,7 @@ func TestLeagueOfWorkers(t *testing.T) {
 	local := &here{g: g, names: func(number int) string { return l.Entrants[number].Agent }}
 	l.List = func() (list []*bots.Agent, err error) {
 		for _, text := range []string{"random", "hand:ply=1", "mine=hand:weights=" + weights + ",ply=1", "program=exec:true"} {
-			a := envtest.Must(bots.Parse(g, bots.Own(text)))
-			list = append(list, a)
+			list = append(list, envtest.Must(bots.Parse(g, bots.Own(text))))
 		}
 		return list, nil
 	}

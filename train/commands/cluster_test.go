@@ -120,8 +120,7 @@ func TestExternalBroker(t *testing.T) {
 func startNATS(t *testing.T) (address, creds string) {
 	pair := func(create func() (nkeys.KeyPair, error)) (nkeys.KeyPair, string) {
 		p := envtest.Must(create())
-		public := envtest.Must(p.PublicKey())
-		return p, public
+		return p, envtest.Must(p.PublicKey())
 	}
 	operator, operatorID := pair(nkeys.CreateOperator)
 	account, accountID := pair(nkeys.CreateAccount)
@@ -131,12 +130,10 @@ func startNATS(t *testing.T) (address, creds string) {
 	a.Limits.JetStreamLimits = jwt.JetStreamLimits{MemoryStorage: -1, DiskStorage: -1, Streams: -1, Consumer: -1}
 	accounts := new(server.MemAccResolver)
 	for _, claims := range []*jwt.AccountClaims{a, jwt.NewAccountClaims(systemID)} {
-		text := envtest.Must(claims.Encode(operator))
-		require.NoError(t, accounts.Store(claims.Subject, text))
+		require.NoError(t, accounts.Store(claims.Subject, envtest.Must(claims.Encode(operator))))
 	}
 	userJWT := envtest.Must(jwt.NewUserClaims(userID).Encode(account))
-	seed := envtest.Must(user.Seed())
-	text := envtest.Must(jwt.FormatUserConfig(userJWT, seed))
+	text := envtest.Must(jwt.FormatUserConfig(userJWT, envtest.Must(user.Seed())))
 	creds = filepath.Join(t.TempDir(), "user.creds")
 	require.NoError(t, os.WriteFile(creds, text, 0o600))
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true, NoLog: true,

@@ -56,10 +56,7 @@ func runIn(dir string, settings []string, more ...string) []string {
 	return slices.Concat([]string{"selfplay", "blockbattle", "--out", dir}, settings, more)
 }
 
-func read(path string) string {
-	text := envtest.Must(os.ReadFile(path))
-	return string(text)
-}
+func read(path string) string { return string(envtest.Must(os.ReadFile(path))) }
 
 var tiny = []string{"--backup=0.1", "--games=4", "--rounds=24", "--iterations=6", "--batch=32",
 	"--hidden=6", "--gates=2", "--gate-pairs=2", "--gate-ply=1"}
@@ -79,10 +76,8 @@ func TestFit(t *testing.T) {
 	require.NoError(t, commandUntil(stopped(t), runIn(dir, tiny, record...)...))
 	require.NoError(t, command(t, runIn(dir, record, "--resume")...))
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
-	net := envtest.Must(task.BlockBattle.Load(out))
-	require.Equal(t, 6, net.Layers()[0].Out)
-	made := envtest.Must(program.ReadRun(out + ".run.json"))
-	require.Equal(t, "1", made.Seed)
+	require.Equal(t, 6, envtest.Must(task.BlockBattle.Load(out)).Layers()[0].Out)
+	require.Equal(t, "1", envtest.Must(program.ReadRun(out+".run.json")).Seed)
 }
 
 // recorded records matches of so many units between two agents.
@@ -91,8 +86,7 @@ func recorded(t *testing.T, g *task.Game, units int, names ...string) (path stri
 	w := envtest.Must(record.Create(path))
 	m := match.Match{Rules: g.Rules, Units: units, Workers: 2, Record: w.Write}
 	for _, name := range names {
-		f := envtest.Must(bots.New(g.Rules, bots.Own(name)))
-		m.Players = append(m.Players, match.Player{Name: name, New: f})
+		m.Players = append(m.Players, match.Player{Name: name, New: envtest.Must(bots.New(g.Rules, bots.Own(name)))})
 	}
 	envtest.Must(m.Play(t.Context()))
 	require.NoError(t, w.Close())
@@ -145,8 +139,7 @@ func TestFitLearns(t *testing.T) {
 	_, held, err := (&fit{Files: []string{path}, Held: 0.2, Seed: 1, MaxMB: 64}).read(t.Context(), g)
 	require.NoError(t, err)
 	require.NotZero(t, held.Len())
-	net := envtest.Must(g.Load(out))
-	require.Less(t, held.Loss(net), 0.3, "a coin's loss is 0.69")
+	require.Less(t, held.Loss(envtest.Must(g.Load(out))), 0.3, "a coin's loss is 0.69")
 	require.Error(t, command(t, "fit", path, "--game=blockbattle", "--out", out))
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.ErrorContains(t, command(t, "fit", path), "holds no game")
@@ -247,8 +240,7 @@ func TestFlagsSetTheirFields(t *testing.T) {
 			c.For, c.Iterations, c.Rate, c.Lambda, c.DeepWidth, c.Warm = 10*time.Minute, 0, .5, .1, 9, 1
 		}),
 	} {
-		g := envtest.Must(task.Open(strings.Fields(line)[0]))
-		got, err := parse(t, line).algorithm(g)
+		got, err := parse(t, line).algorithm(envtest.Must(task.Open(strings.Fields(line)[0])))
 		require.NoError(t, err, line)
 		require.Equal(t, want, got, line)
 	}

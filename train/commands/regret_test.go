@@ -33,8 +33,7 @@ func TestRegret(t *testing.T) {
 	require.Len(t, l.decisions, 12)
 	silent := program.NewBar(io.Discard, true, -1, "decisions")
 	regrets := func(name string) (out []float64) {
-		list := envtest.Must(l.judge(t.Context(), games.BlockBattle, name, 2, silent))
-		return row(io.Discard, name, list, nil)
+		return row(io.Discard, name, envtest.Must(l.judge(t.Context(), games.BlockBattle, name, 2, silent)), nil)
 	}
 	require.Equal(t, make([]float64, 12), regrets("learned"))
 	const shipped = "../../agents/bots/blockbattlebot/weights/blockbattle.safetensors"
@@ -105,8 +104,7 @@ func TestRegretOnPanel(t *testing.T) {
 	for name, nominated := range map[string]bool{"hand:ply=1": true, "hand": true, "first": false} {
 		list := envtest.Must(l.judge(t.Context(), g, name, 2, none))
 		require.Len(t, list, 4)
-		one := envtest.Must(l.judge(t.Context(), g, name, 1, none))
-		require.Equal(t, one, list)
+		require.Equal(t, envtest.Must(l.judge(t.Context(), g, name, 1, none)), list)
 		for i, v := range list {
 			d := l.decisions[i]
 			require.Equal(t, !nominated, v.other)
@@ -117,8 +115,7 @@ func TestRegretOnPanel(t *testing.T) {
 			}
 			s := g.Rules.New(2)
 			require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
-			p := envtest.Must(newPanel(g.Rules, *l, bots.Own(l.Policy)))
-			r := p.rollouts()
+			r := envtest.Must(newPanel(g.Rules, *l, bots.Own(l.Policy))).rollouts()
 			envtest.Must(r.results(t.Context(), &d, s, d.Actions[1], 3))
 			results := envtest.Must(r.results(t.Context(), &d, s, s.Legal(d.Seat, nil)[0], 40))
 			require.InDelta(t, best-match.MeanOf(results[:8]).Value, v.regret, 1e-6)

@@ -126,8 +126,7 @@ func FuzzJournal(f *testing.F) {
 		f.Add(uint8(format), "")
 		text := ""
 		for _, g := range simulate(f, configOf(uint8(format)), 4, nil).Played {
-			line := envtest.Must(json.Marshal(g))
-			text += string(line) + "\n"
+			text += string(envtest.Must(json.Marshal(g))) + "\n"
 		}
 		f.Add(uint8(format), text)
 		f.Add(uint8(format), `{"number":0,"seats":[0,9],"points":[1],"ranks":[],"used_ms":[],"longest_ms":null}`+"\n")
@@ -137,8 +136,7 @@ func FuzzJournal(f *testing.F) {
 		c := configOf(format)
 		entrants := []*Entrant{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
 		require.NoError(t, envtest.Must(openJournal(dir, &c, "", entrants)).Close())
-		path := filepath.Join(dir, journalFile)
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journalFile), []byte(text), 0o600))
 		j, err := openJournal(dir, &c, "", entrants)
 		if err != nil {
 			require.ErrorContains(t, err, journalFile)
@@ -231,8 +229,7 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	} {
 		require.ErrorContains(t, envtest.Failed(openJournal(dir, &tour.Config, "", entrants)), "is of other entrants: "+says)
 	}
-	again := open(t, dir, fixed{func() error { return nil }}, "a", "b")
-	require.NoError(t, again.Play(t.Context()))
+	require.NoError(t, open(t, dir, fixed{func() error { return nil }}, "a", "b").Play(t.Context()))
 	require.Contains(t, page(), ">finished<")
 }
 
