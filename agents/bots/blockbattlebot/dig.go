@@ -1,6 +1,10 @@
 package blockbattlebot
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"blockyard/agents/bots/features"
+)
 
 const digLen = 26 // how many features say how much covers the topmost hole, and how many cells rows lack
 
@@ -21,15 +25,10 @@ func digUnits(units []float32) []float32 {
 	return units
 }
 
-// gapRows says which rows lack how many cells: row y lacks the number whose binary digits are bit y of n[0] to n[3].
-// many are the rows whose missing cells are not all side by side.
+// gapRows says which rows lack how many cells, and of which rows the missing cells are not all side by side.
 type gapRows struct {
-	n    [4]uint32
+	features.Gaps
 	many uint32
-}
-
-func (g *gapRows) lacks(y uint) int32 {
-	return int32(g.n[0]>>y&1 | g.n[1]>>y&1<<1 | g.n[2]>>y&1<<2 | g.n[3]>>y&1<<3)
 }
 
 // read sets g from the empty cells, as lanes gives a board.
@@ -45,7 +44,7 @@ func (g *gapRows) read(e0, e1, e2, e3 uint64) {
 	n1, c = n1^c, n1&c
 	p, q = a2&m, a2>>lane&m // lane 2 has two columns
 	n2, n3 := p^q^c^d, p&q|c&d|(p|q)&(c|d)
-	g.n = [4]uint32{uint32(n0), uint32(n1), uint32(n2), uint32(n3)}
+	g.Gaps = features.Gaps{uint32(n0), uint32(n1), uint32(n2), uint32(n3)}
 	// Cells that begin a run of missing ones: at least one in a row, or two.
 	e0, e1, e2, e3 = e0&^(e3<<lane), e1&^e0, e2&^e1, e3&^e2
 	k1, k2 := e0|e1, e0&e1
@@ -67,19 +66,15 @@ func (s *shape) digs(out []int32) {
 	holed := uint32(fold(h[0] | h[1] | h[2] | h[3]))
 	whole := uint32(rows) &^ holed
 
-	n0, n1, n2, n3 := g.n[0], g.n[1], g.n[2], g.n[3]
-	low := ^n3
-	lack := [6]uint32{
-		n0 &^ n1 &^ n2 & low, n1 &^ n0 &^ n2 & low, n0 & n1 &^ n2, n2 &^ n0 &^ n1 & low, n2 & n0 &^ n1, n3 | n2&n1,
-	}
+	lack := g.Lacking()
 	for i, rows := range lack {
-		out[wholeAt+i], out[holedAt+i] = ones(rows&whole), ones(rows&holed)
+		out[wholeAt+i], out[holedAt+i] = features.Ones(rows&whole), features.Ones(rows&holed)
 	}
 	for i := 0; i < 3; i++ {
-		split := ones(lack[i+1] & whole & g.many)
+		split := features.Ones(lack[i+1] & whole & g.many)
 		out[runsAt+i], out[splitAt+i] = out[wholeAt+1+i]-split, split
 	}
-	out[7] = g.lacks(uint(s.floor-1) & 31)
+	out[7] = g.Of(uint(s.floor-1) & 31)
 	if rows == 0 && s.floor > 0 {
 		out[7] = columns
 	}
@@ -100,18 +95,7 @@ func (s *shape) cover(g *gapRows, h *[4]uint64, top uint, out []int32) {
 	}
 	free &= free >> lane & (free >> (2 * lane)) & m
 	rows := (uint32(1)<<top - 1) &^ uint32(free)
-	out[0] = ones(rows)
-	out[1] = ones(g.n[0]&rows) + 2*ones(g.n[1]&rows) + 4*ones(g.n[2]&rows) + 8*ones(g.n[3]&rows)
-	out[2], out[3], out[4], out[6] = cells, g.lacks(top), int32(s.floor)-int32(top), 0
-	least := int32(0)
-	for k := 3; k >= 0; k-- { // those with the least first digits
-		if less := rows &^ g.n[k]; less != 0 {
-			rows = less
-		} else {
-			least |= 1 << uint(k)
-		}
-	}
-	out[5] = least
+	out[0] = features.Ones(rows)
+	out[1], out[5] = g.Over(rows)
+	out[2], out[3], out[4], out[6] = cells, g.Of(top), int32(s.floor)-int32(top), 0
 }
-
-func ones(rows uint32) int32 { return int32(bits.OnesCount32(rows)) }

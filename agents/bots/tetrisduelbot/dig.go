@@ -3,6 +3,7 @@ package tetrisduelbot
 import (
 	"math/bits"
 
+	"blockyard/agents/bots/features"
 	"blockyard/env/tetrisduel"
 )
 
@@ -17,7 +18,6 @@ const (
 	peaceFoulAt  = calmAt + 4      // other peace rows that lack one and more
 	runsAt       = peaceFoulAt + 6 // clean battle rows that lack two, three and four cells, side by side
 	battleHoleAt = runsAt + 3      // about the topmost battle row with a hole
-	missing      = 6               // the most cells that rows are told apart by
 	whole        = 1<<lane - 1     // a lane
 )
 
@@ -29,11 +29,8 @@ func digUnits(units []float32) []float32 {
 	return append(units, 1./4, 1./10, 1./2, 1./4)
 }
 
-// gaps says how many cells rows lack: row y lacks the number whose binary digits are bit y of the four.
-type gaps [4]uint64
-
-// read counts the empty cells of each row.
-func (g *gaps) read(e *[3]uint64) {
+// gaps counts the empty cells of each row.
+func gaps(e *[3]uint64) features.Gaps {
 	// Within lanes first, 0 to 3 each, then over the four of them.
 	a, b := e[0]^e[1]^e[2], e[0]&e[1]|(e[0]|e[1])&e[2]
 	p, q, r, s := a&whole, a>>lane&whole, a>>(2*lane)&whole, a>>(3*lane)
@@ -50,44 +47,30 @@ func (g *gaps) read(e *[3]uint64) {
 	fours ^= f
 	eights ^= fours & d
 	fours ^= d
-	*g = gaps{n0, twos, fours, eights}
-}
-
-func (g *gaps) of(y uint) int32 {
-	return int32(g[0]>>y&1 | g[1]>>y&1<<1 | g[2]>>y&1<<2 | g[3]>>y&1<<3)
-}
-
-// lacking returns the rows that lack one cell, two and so on, and those that lack missing or more.
-func (g *gaps) lacking() [missing]uint64 {
-	n0, n1, n2, few := g[0], g[1], g[2], ^g[3]
-	return [missing]uint64{
-		n0 &^ n1 &^ n2 & few, n1 &^ n0 &^ n2 & few, n0 & n1 &^ n2 & few, n2 &^ n0 &^ n1 & few, n2 & n0 &^ n1 & few,
-		g[3] | n2&n1,
-	}
+	return features.Gaps{uint32(n0), uint32(twos), uint32(fours), uint32(eights)}
 }
 
 // digs writes the digLen counts.
 func (s *shape) digs(out []int32) {
 	out = out[:digLen]
 	e, o := &s.empty, &s.sky
-	var g gaps
-	g.read(e)
+	g := gaps(e)
 	h := [3]uint64{e[0] &^ o[0], e[1] &^ o[1], e[2] &^ o[2]}
-	holed := fold(h[0] | h[1] | h[2])
-	clean := reach &^ holed &^ (1<<uint(s.minFree&15) - 1) // those with a block, or below one
-	lacking := g.lacking()
+	holed := uint32(fold(h[0] | h[1] | h[2]))
+	clean := reach &^ holed &^ (1<<uint(s.minFree&15) - 1) // rows with a block, or below one
+	lacking := g.Lacking()
 	side, calm, foul, peaceFoul := oneRun(e)&clean&battle, clean&^battle, holed&battle, holed&^battle
 	for i, of := range lacking {
-		out[peaceFoulAt+i] = ones(of & peaceFoul)
+		out[peaceFoulAt+i] = features.Ones(of & peaceFoul)
 	}
 	for i, of := range lacking[2:] {
-		out[foulAt+i], out[calmAt+i] = ones(of&foul), ones(of&calm)
+		out[foulAt+i], out[calmAt+i] = features.Ones(of&foul), features.Ones(of&calm)
 	}
 	for i, of := range lacking[1:4] {
-		out[runsAt+i] = ones(of & side)
+		out[runsAt+i] = features.Ones(of & side)
 	}
 	for i, of := range lacking[4:] {
-		out[cleanAt+i] = ones(of & clean & battle)
+		out[cleanAt+i] = features.Ones(of & clean & battle)
 	}
 	none, last := out[:cleanAt], out[battleHoleAt:]
 	for i := range none {
@@ -111,12 +94,12 @@ func (s *shape) digs(out []int32) {
 }
 
 // oneRun returns the rows whose empty cells are all side by side.
-func oneRun(e *[3]uint64) uint64 {
+func oneRun(e *[3]uint64) uint32 {
 	// Cells that begin a run: at least one in a row, or two.
 	a, b, c := e[0]&^(e[2]<<lane), e[1]&^e[0], e[2]&^e[1]
 	k1, k2 := a|b|c, a&b|(a|b)&c
 	p, q, r, s := k1&whole, k1>>lane&whole, k1>>(2*lane)&whole, k1>>(3*lane)
-	return (p | q | r | s) &^ (p&q | r&s | (p|q)&(r|s)) &^ fold(k2)
+	return uint32((p | q | r | s) &^ (p&q | r&s | (p|q)&(r|s)) &^ fold(k2))
 }
 
 // A cover is what lies over the holes of a row.
@@ -130,27 +113,18 @@ type cover struct {
 }
 
 // cover looks at the topmost of some rows with holes.
-func (s *shape) cover(g *gaps, h *[3]uint64, of uint64) (c cover) {
-	top := uint(bits.TrailingZeros64(of)) & 15
+func (s *shape) cover(g *features.Gaps, h *[3]uint64, of uint32) (c cover) {
+	top := uint(bits.TrailingZeros32(of)) & 15
 	free := ^uint64(0) // rows open in all columns that have a hole in the row
 	for i := range h {
 		in := h[i] >> top & each
-		c.holes += ones(in)
+		c.holes += int32(bits.OnesCount64(in))
 		free &= s.sky[i] | ^(in * whole)
 	}
 	free &= free >> (2 * lane)
 	free &= free >> lane
-	rows := (uint64(1)<<top - 1) &^ free
-	c.row, c.lacks, c.rows = int32(top), g.of(top), ones(rows)
-	c.gaps = ones(g[0]&rows) + 2*ones(g[1]&rows) + 4*ones(g[2]&rows) + 8*ones(g[3]&rows)
-	for k := len(g) - 1; k >= 0; k-- { // those whose first digits are least
-		if less := rows &^ g[k]; less != 0 {
-			rows = less
-		} else {
-			c.least |= 1 << uint(k)
-		}
-	}
+	rows := uint32(uint64(1)<<top-1) &^ uint32(free)
+	c.row, c.lacks, c.rows = int32(top), g.Of(top), features.Ones(rows)
+	c.gaps, c.least = g.Over(rows)
 	return c
 }
-
-func ones(rows uint64) int32 { return int32(bits.OnesCount64(rows)) }

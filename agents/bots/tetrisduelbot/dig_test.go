@@ -39,7 +39,7 @@ func slowDigs(f *falling.Field) (out [digLen]int32) {
 		case holes[y] == 0:
 			from, at = calmAt, 3
 		}
-		if n = min(n, missing); n >= at {
+		if n = min(n, 6); n >= at {
 			out[from+n-at]++
 		}
 	}
