@@ -24,6 +24,7 @@ type block struct {
 	letters [(Letters + 3) / 4][16]fitSet // those of any set of four letters
 	ids     [Size]fitIDs                  // of the placements with the anchor at (0, y), modulo 65536
 	traces  [blockLen]uint64              // the cells as a window, and above them a bit for the letter
+	letter  [blockLen]uint8
 	n       int
 }
 
@@ -71,6 +72,7 @@ func (b *block) add(o *Oriented, anchor Cell, w window) {
 	i, across := b.n, Size+1-o.W
 	b.n++
 	b.traces[i] = uint64(w) | 1<<uint(8*parts+o.Letter)
+	b.letter[i] = uint8(o.Letter)
 	for y := range b.ids {
 		b.ids[y][i/64][i%64] = uint16(int(o.Base) + (y-int(anchor.Y))*across - int(anchor.X))
 	}
@@ -117,7 +119,12 @@ type scan struct {
 func (s *scan) start(b *block, allowed, connected *Board, letters uint32) {
 	s.b, s.anchors = b, *connected
 	s.free.set(allowed)
-	l, i := &b.letters, letters
+	s.only(letters)
+}
+
+// only lets the scan go on with these letters.
+func (s *scan) only(letters uint32) {
+	l, i := &s.b.letters, letters
 	a, c, d := &l[0][i&15], &l[1][i>>4&15], &l[2][i>>8&15]
 	e, f, g := &l[3][i>>12&15], &l[4][i>>16&15], &l[5][i>>20&15]
 	for k := range s.may {
@@ -149,9 +156,10 @@ func (s *scan) next() bool {
 
 // A Survey is what a seat can place.
 type Survey struct {
-	Places  int    // placements
-	Letters uint32 // with a placement
-	Cover   Board  // cells that some placement covers
+	Places  int             // placements
+	Of      [Letters]uint16 // of them, those of each letter
+	Letters uint32          // with a placement
+	Cover   Board           // cells that some placement covers
 }
 
 // Survey returns what can be placed of some letters, on allowed cells and at least one connected cell; see State.Open.
@@ -162,10 +170,12 @@ func (t *Table) Survey(allowed, connected *Board, letters uint32) (out Survey) {
 		for s.start(b, allowed, connected, letters); s.next(); {
 			trace := uint64(0)
 			for k := range s.fits {
-				w, of := s.fits[k], b.traces[64*k:64*k+64]
+				w, of, letter := s.fits[k], b.traces[64*k:64*k+64], b.letter[64*k:64*k+64]
 				out.Places += bits.OnesCount64(w)
 				for ; w != 0; w &= w - 1 {
-					trace |= of[bits.TrailingZeros64(w)&63]
+					i := bits.TrailingZeros64(w) & 63
+					trace |= of[i]
+					out.Of[letter[i]%Letters]++
 				}
 			}
 			if trace != 0 {
@@ -176,6 +186,28 @@ func (t *Table) Survey(allowed, connected *Board, letters uint32) (out Survey) {
 	}
 	out.Cover = cover.board()
 	return out
+}
+
+// Placeable returns which of some letters can be placed, as Survey does.
+func (t *Table) Placeable(allowed, connected *Board, letters uint32) (found uint32) {
+	var s scan
+	for _, b := range t.blocks {
+		for s.start(b, allowed, connected, letters&^found); s.next(); {
+			old := found
+			for k, w := range s.fits {
+				for of := b.letter[64*k : 64*k+64]; w != 0; w &= w - 1 {
+					found |= 1 << (of[bits.TrailingZeros64(w)&63] & 31)
+				}
+			}
+			if found == letters {
+				return found
+			}
+			if found != old {
+				s.only(letters &^ found)
+			}
+		}
+	}
+	return found
 }
 
 // stride is the bits per row: 13 cells, and 3 that stay empty so that a shift by a cell never carries.
@@ -230,6 +262,17 @@ func (b *Board) Sides() Board {
 		(q>>1 | q<<1 | q>>stride | q<<stride | p>>rest | r<<rest) & inRow,
 		(r>>1 | r<<1 | r>>stride | r<<stride | q>>rest | t<<rest) & inRow,
 		(t>>1 | t<<1 | r>>rest) & inLast,
+	}
+}
+
+// Around returns the cells of the set and those that touch one along a side or at a corner.
+func (b *Board) Around() Board {
+	p, q, r, t := b[0]|b[0]>>1|b[0]<<1, b[1]|b[1]>>1|b[1]<<1, b[2]|b[2]>>1|b[2]<<1, b[3]|b[3]>>1|b[3]<<1
+	return Board{
+		(p | p>>stride | p<<stride | q<<rest) & inRow,
+		(q | q>>stride | q<<stride | p>>rest | r<<rest) & inRow,
+		(r | r>>stride | r<<stride | q>>rest | t<<rest) & inRow,
+		(t | r>>rest) & inLast,
 	}
 }
 

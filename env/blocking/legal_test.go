@@ -153,19 +153,33 @@ func TestLegalAgreesWithAFullScan(t *testing.T) {
 	}
 }
 
-// A Survey is what the placements one by one are.
+// A Survey is what the placements one by one are; Placeable are the letters, here of placements without a few cells.
 func TestSurveyAgreesWithPlacements(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 0))
 	survey := func(s *State, seat int, legal []env.Action) {
-		want := Survey{Places: len(legal)}
+		want, letters := Survey{Places: len(legal)}, uint32(0)
+		var not Board
+		for range rng.IntN(12) {
+			not.Set(rng.IntN(Size), rng.IntN(Size))
+		}
 		for _, a := range legal {
 			o, x, y := s.Table().Placement(a)
-			want.Letters |= 1 << o.Letter
+			var cells Board
 			for _, cell := range o.Cells {
-				want.Cover.Set(x+int(cell.X), y+int(cell.Y))
+				cells.Set(x+int(cell.X), y+int(cell.Y))
+			}
+			want.Letters |= 1 << o.Letter
+			want.Of[o.Letter]++
+			want.Cover.Or(&cells)
+			if cells.And(&not); cells.Empty() {
+				letters |= 1 << o.Letter
 			}
 		}
 		allowed, connected := s.Open(seat)
 		require.Equal(t, want, s.Table().Survey(&allowed, &connected, s.May(seat)))
+		allowed.Without(&not)
+		connected.Without(&not)
+		require.Equal(t, letters, s.Table().Placeable(&allowed, &connected, s.May(seat)))
 	}
 	play(t, 0, 2000, survey)
 	play(t, eightfold(t), 2000, survey)

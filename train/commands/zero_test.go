@@ -28,7 +28,7 @@ func TestFromZero(t *testing.T) {
 	}{
 		{"blockbattle", "6778dc1f6a1823b6b6ae5c88f6e3221345db2184e3c6426574a39634889322b4", seats},
 		{"tetrisduel", "9f91855121ed6c8f5f13f56be130d32e4240de3ad6bb8afe690733effc45e52e", seats},
-		{"blocking", "f8cb986fce0b7ffbc1d779def953f2be5195daf56397672c25e94e847440b766", seats},
+		{"blocking", "d569def6c4cb0eeac64b453413216b58121ad2b5a906037e9a1b41935617f9aa", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
 		{"wintetris:paper10", "31a284b43acd5272ba3e210b31c69483cd95db481778fe9fcda7633f0567ced8", solo},
 		{"dropblox", "6f1114003e3ec101b98f6af25ff4d24e7824470cbd59d98766239204e9ffc071", append(solo, "--keep=2", "--longest=40")},
@@ -66,8 +66,8 @@ func TestFromZero(t *testing.T) {
 // halves are saved runs of every kind, by the file's name, with the game and the SHA-256 of the last gate's net.
 var halves = map[string]struct{ game, sum string }{
 	"siblings": {"blockbattle", "495835adf9d179eaa9a9e388c5a2c1db8ab002341c956fe7e86d6ed02fc1db32"},
-	"backup":   {"tetrisduel", "f11bfea7f8cf3d36ef807649a5cd2a14493b521ad91a1ea01846a36a9d115fd8"},
-	"lambda":   {"blocking", "c79b512679517c3fd7d893d731f1a055a5467f886ae9053f8b983d88c5f385e3"},
+	"backup":   {"tetrisduel", "4ddee475f29d467815956759e544ece4703a376b00b75513853cea93ec064ec3"},
+	"lambda":   {"blocking", "e10beb8aba5b2b70716f9d8564890c0297374c6dfda89a5ae84d0d5281b1026b"},
 	"single":   {"wintetris", "e37be1f60e9aecd2e72f3c2a11c8909487c42df4af9ba7a52251a1b08adba929"},
 	"planner":  {"dropblox", "4fb171d6fb5716b19ba2be6effdf9b5484bda6502079fd7f77b0db5b6c46a353"},
 }

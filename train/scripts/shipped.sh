@@ -26,13 +26,9 @@ blockbattle)
   run longer 1 --seed 2 --from "$(net run 4)" --results 0 --iterations 400
   made=$(net longer 1)
   ;;
-tetrisduel)
+tetrisduel | blocking)
   run run 6
   made=$(net run 6)
-  ;;
-blocking)
-  run run 6
-  made=$(net run 5)
   ;;
 wintetris)
   run run 10 --seed 3 --gate-games 48

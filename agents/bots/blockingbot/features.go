@@ -12,8 +12,10 @@ import (
 
 // The seat's own features come first, then the same ones of its strongest rival. All are about 0 to 2.
 const (
-	sideLen = 20 + 2*blocking.Letters
-	moreLen = 8
+	groundAt = 20            // where features of what a seat has for itself begin
+	pieceAt  = groundAt + 18 // where those of single letters begin
+	sideLen  = pieceAt + 3*blocking.Letters
+	moreLen  = 8
 	// OwnLen is how many features change with the seat's own choices; they come first.
 	OwnLen = 2*sideLen + moreLen
 	// ConstLen is how many do not; they follow.
@@ -41,6 +43,8 @@ func (r *FeatureReader) Own(state env.State, seat int, out []float32) {
 	rival := r.rival(s, seat)
 	r.m.place(s, seat)
 	r.m.place(s, rival)
+	r.m.widen(seat)
+	r.m.widen(rival)
 	tied := r.side(s, seat, rival, out[:sideLen])
 	r.side(s, rival, seat, out[sideLen:2*sideLen])
 	more := out[2*sideLen:]
@@ -81,32 +85,7 @@ func (r *FeatureReader) rival(s *blocking.State, seat int) int {
 // side writes the sideLen features of a seat, and returns how many cells it reaches as soon as another.
 func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) (tied int) {
 	d := &r.m.sides[seat]
-	left, fit, most, fives := 0, 0, 0, 0
-	t := s.Table()
-	has, fits := out[20:20+blocking.Letters], out[20+blocking.Letters:sideLen]
-	for i := range has {
-		has[i], fits[i] = 0, 0
-	}
-	for m := s.Left[seat]; m != 0; m &= m - 1 {
-		l := bits.TrailingZeros32(m)
-		size := len(t.Shapes[l].Squares)
-		class := r.classes[l]
-		left += size
-		if class >= 0 {
-			has[class] = 1
-		}
-		if d.playable>>uint(l)&1 == 0 {
-			continue
-		}
-		fit += size
-		most = max(most, size)
-		if size == 5 {
-			fives++
-		}
-		if class >= 0 {
-			fits[class] = 1
-		}
-	}
+	left, fit, most, fives := r.letters(s, seat, out[pieceAt:sideLen])
 	alone, tied := r.m.first(s, seat)
 	sole := d.cover
 	sole.Without(&r.m.sides[other].cover)
@@ -128,7 +107,72 @@ func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) 
 	out[17] = float32(most) * (1. / 5)
 	out[18] = float32(fives) * (1. / 6)
 	out[19] = float32(features.Yes(d.playable == 0))
+	r.ground(s, seat, other, out[groundAt:pieceAt])
 	return tied
+}
+
+// letters writes which pieces a seat has left, which of them fit, and in how many places. It returns the squares of the
+// pieces left and of those that fit, the squares of the largest of these, and how many of them have five.
+func (r *FeatureReader) letters(s *blocking.State, seat int, out []float32) (left, fit, most, fives int) {
+	d := &r.m.sides[seat]
+	has, fits, places := out[:blocking.Letters], out[blocking.Letters:2*blocking.Letters], out[2*blocking.Letters:3*blocking.Letters]
+	for i := range has {
+		has[i], fits[i], places[i] = 0, 0, 0
+	}
+	for m := s.Left[seat]; m != 0; m &= m - 1 {
+		l := bits.TrailingZeros32(m)
+		size := len(s.Table().Shapes[l].Squares)
+		class := r.classes[l]
+		left += size
+		if class >= 0 {
+			has[class] = 1
+		}
+		if d.playable>>uint(l)&1 == 0 {
+			continue
+		}
+		fit += size
+		most = max(most, size)
+		if size == 5 {
+			fives++
+		}
+		if class >= 0 {
+			fits[class] = 1
+			places[class] = logs[int(d.of[l])&(len(logs)-1)]
+		}
+	}
+	return left, fit, most, fives
+}
+
+// ground writes what a seat can place where another cannot with its next piece, and where it never can; and the cells
+// that it might take in the long run.
+func (r *FeatureReader) ground(s *blocking.State, seat, other int, out []float32) {
+	d, o := &r.m.sides[seat], &r.m.sides[other]
+	r.beyond(s, seat, &o.cover, out[:3])
+	r.beyond(s, seat, &o.ever, out[3:6])
+	for k := 1; k <= wideSteps; k++ {
+		out[5+k] = float32(d.wide[k].Count()) * (1. / 60)
+	}
+	only := d.ever
+	only.Without(&o.ever)
+	alone, tied := race(d.wide[:], [][]blocking.Board{o.wide[:]})
+	out[14] = float32(d.ever.Count()) * (1. / 60)
+	out[15] = float32(only.Count()) * (1. / 20)
+	out[16] = float32(alone) * (1. / 40)
+	out[17] = float32(tied) * (1. / 20)
+}
+
+// beyond writes what a seat can place without a cell of not: squares of all its pieces, of the largest, and pieces.
+func (r *FeatureReader) beyond(s *blocking.State, seat int, not *blocking.Board, out []float32) {
+	letters := r.m.beyond(s, seat, not)
+	squares, most := 0, 0
+	for m := letters; m != 0; m &= m - 1 {
+		size := len(s.Table().Shapes[bits.TrailingZeros32(m)].Squares)
+		squares += size
+		most = max(most, size)
+	}
+	out[0] = float32(squares) * (1. / 30)
+	out[1] = float32(most) * (1. / 5)
+	out[2] = float32(bits.OnesCount32(letters)) * (1. / 10)
 }
 
 // logs are logarithms of placement counts: 0 to about 1.5.

@@ -2,6 +2,7 @@ package blockingbot
 
 import (
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -29,8 +30,14 @@ func positions(seats, games int, each func(s *blocking.State)) {
 	}
 }
 
+// By sides, and by corners as well.
+var (
+	fourWays  = [][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}}
+	eightWays = append([][2]int{{1, 1}, {1, -1}, {-1, 1}, {-1, -1}}, fourWays...)
+)
+
 // slowReach floods one cell at a time.
-func slowReach(s *blocking.State, seat, far int) map[[2]int]int {
+func slowReach(s *blocking.State, seat, far int, ways [][2]int) map[[2]int]int {
 	allowed, connected := s.Open(seat)
 	found := map[[2]int]int{}
 	var queue [][2]int
@@ -44,7 +51,7 @@ func slowReach(s *blocking.State, seat, far int) map[[2]int]int {
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
 		at := queue[0]
-		for _, d := range [][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
+		for _, d := range ways {
 			to := [2]int{at[0] + d[0], at[1] + d[1]}
 			inside := to[0] >= 0 && to[1] >= 0 && to[0] < blocking.Size && to[1] < blocking.Size
 			if _, old := found[to]; inside && !old && found[at] < far && allowed.Has(to[0], to[1]) {
@@ -66,7 +73,9 @@ func TestFloodAgreesWithASlowOne(t *testing.T) {
 		for seat := range reached {
 			m.flood(s, seat)
 			if !(s.Out | s.Stuck).Has(seat) {
-				reached[seat] = slowReach(s, seat, steps)
+				reached[seat] = slowReach(s, seat, steps, fourWays)
+				m.widen(seat)
+				require.Len(t, slowReach(s, seat, blocking.Size*blocking.Size, eightWays), m.sides[seat].ever.Count())
 			}
 		}
 		for seat, own := range reached {
@@ -116,16 +125,17 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 			m.place(s, i)
 		}
 		legal = s.Legal(seat, legal[:0])
-		letters, cover := uint32(0), blocking.Board{}
+		letters, of, cover := uint32(0), [blocking.Letters]uint16{}, blocking.Board{}
 		for _, a := range legal {
 			o, x, y := s.Table().Placement(a)
 			letters |= 1 << o.Letter
+			of[o.Letter]++
 			for _, c := range o.Cells {
 				cover.Set(x+int(c.X), y+int(c.Y))
 			}
 		}
 		d := &m.sides[seat]
-		if len(legal) != d.places || letters != d.playable || cover != d.cover {
+		if len(legal) != d.places || letters != d.playable || of != d.of || cover != d.cover {
 			require.Fail(t, "another list", "%d places, want %d; letters %b, want %b; cover %v, want %v",
 				d.places, len(legal), d.playable, letters, d.cover, cover)
 		}
@@ -144,6 +154,50 @@ func TestPlaceAgreesWithTheLegalList(t *testing.T) {
 		})
 	}
 	require.True(t, looked > 100_000 || games == 1, "%d positions", looked)
+}
+
+// What a seat lays is within the cells that it might ever cover, which only become fewer. What it can place beyond some
+// cells are its placements that have none of them.
+func TestEverAndBeyond(t *testing.T) {
+	for seats := 2; seats <= 4; seats++ {
+		var m analysis
+		var before blocking.State
+		var ever, cells [env.MaxSeats]blocking.Board
+		private := 0
+		positions(seats, 5, func(s *blocking.State) {
+			fresh := s.Points == [env.MaxSeats]int16{}
+			for i := range seats {
+				m.flood(s, i)
+				m.place(s, i)
+				m.widen(i)
+				now := s.Cells[i]
+				now.Without(&cells[i])
+				now.Or(&m.sides[i].ever)
+				now.Without(&ever[i])
+				require.True(t, fresh || now.Empty(), "seat %d: %v after %v", i, s, before)
+				ever[i], cells[i] = m.sides[i].ever, s.Cells[i]
+			}
+			before = *s
+			seat := s.Acting().First()
+			other := &m.sides[(seat+1)%seats]
+			for _, not := range []*blocking.Board{&other.cover, &other.ever} {
+				want := uint32(0)
+				for _, a := range s.Legal(seat, nil) {
+					o, x, y := s.Table().Placement(a)
+					met := false
+					for _, c := range o.Cells {
+						met = met || not.Has(x+int(c.X), y+int(c.Y))
+					}
+					if !met {
+						want |= 1 << o.Letter
+					}
+				}
+				require.Equal(t, want, m.beyond(s, seat, not))
+				private += bits.OnesCount32(want)
+			}
+		})
+		require.Positive(t, private)
+	}
 }
 
 // The rival's half is what the rival sees as its own, and back: with two seats both tell the

@@ -120,16 +120,22 @@ func (g *Greedy) Evaluate(states []env.State, seat int, out []float32) {
 // Tuned are the weights Hand plays with: the best of some thirty tried one choice deep.
 var Tuned = Weights{Squares: 1, Corners: 0.5, Allowed: 0.2, Reach4: 0.15}
 
-const steps = 5 // how far the floods go from a side's connected cells
+const (
+	steps     = 5 // how far the floods by sides go from a side's connected cells
+	wideSteps = 8 // how far those by sides and corners are told apart
+)
 
 // A side is what one seat can do; a seat that is stuck or eliminated has no connected cells.
 type side struct {
-	allowed   blocking.Board            // free cells that touch none of its own by a side
-	connected blocking.Board            // those of them where a piece can join
-	reach     [steps + 1]blocking.Board // allowed cells within so many steps by sides of connected ones
-	cover     blocking.Board            // cells that some legal placement covers
-	playable  uint32                    // letters that have a legal placement
-	places    int                       // legal placements
+	allowed   blocking.Board                // free cells that touch none of its own by a side
+	connected blocking.Board                // those of them where a piece can join
+	reach     [steps + 1]blocking.Board     // allowed cells within so many steps by sides of connected ones
+	wide      [wideSteps + 1]blocking.Board // the same within so many steps by sides and corners, as pieces follow pieces
+	ever      blocking.Board                // within any number of them: all cells that it may cover some day
+	cover     blocking.Board                // cells that some legal placement covers
+	playable  uint32                        // letters that have a legal placement
+	places    int                           // legal placements
+	of        [blocking.Letters]uint16      // of them, those of each letter
 }
 
 // An analysis is what each seat of one position can do. It belongs to one evaluator.
@@ -173,7 +179,7 @@ func (m *analysis) spread(s *blocking.State, seat, steps int) {
 // place finds where a seat's pieces fit; flood comes first.
 func (m *analysis) place(s *blocking.State, seat int) {
 	d := &m.sides[seat]
-	d.playable, d.places, d.cover = 0, 0, blocking.Board{}
+	d.playable, d.places, d.of, d.cover = 0, 0, [blocking.Letters]uint16{}, blocking.Board{}
 	if d.connected.Empty() {
 		return
 	}
@@ -187,7 +193,35 @@ func (m *analysis) place(s *blocking.State, seat int) {
 	if f.may != may || f.near != *near || f.connected != d.connected {
 		*f = fits{*near, d.connected, may, t.Survey(near, &d.connected, may)}
 	}
-	d.playable, d.places, d.cover = f.Letters, f.Places, f.Cover
+	d.playable, d.places, d.of, d.cover = f.Letters, f.Places, f.Of, f.Cover
+}
+
+// widen floods a seat's allowed cells by sides and corners; flood comes first.
+func (m *analysis) widen(seat int) {
+	d := &m.sides[seat]
+	d.wide[0], d.ever = d.connected, d.connected
+	for k := 1; ; k++ {
+		next := d.ever.Around()
+		next.And(&d.allowed)
+		if k <= wideSteps {
+			d.wide[k] = next
+		} else if next == d.ever {
+			return
+		}
+		d.ever = next
+	}
+}
+
+// beyond returns the letters that a seat can place without a cell of not; place comes first.
+func (m *analysis) beyond(s *blocking.State, seat int, not *blocking.Board) uint32 {
+	d := &m.sides[seat]
+	allowed, connected := d.cover, d.connected
+	allowed.Without(not)
+	connected.Without(not)
+	if connected.Empty() {
+		return 0
+	}
+	return s.Table().Placeable(&allowed, &connected, d.playable)
 }
 
 // slot is the place of fits among those kept.
@@ -200,23 +234,36 @@ func slot(near, connected *blocking.Board, may uint32) uint {
 	return uint(h>>40) % kept
 }
 
-// first returns how many cells a seat reaches before all others, and how many at the same step as the first of them.
+// first returns how many cells a seat reaches before all others by sides, and how many at the same step as the first of
+// them.
 func (m *analysis) first(s *blocking.State, seat int) (alone, tied int) {
+	var others [env.MaxSeats][]blocking.Board
+	n := 0
+	for i := 0; i < int(s.Seats); i++ {
+		if i != seat {
+			others[n] = m.sides[i].reach[:]
+			n++
+		}
+	}
+	return race(m.sides[seat].reach[:], others[:n])
+}
+
+// race returns how many cells one side has at an earlier step than each of the others, and how many at the same step as
+// the first of them.
+func race(own []blocking.Board, others [][]blocking.Board) (alone, tied int) {
 	var old blocking.Board
-	for k := 0; k <= steps; k++ {
-		fresh := m.sides[seat].reach[k]
+	for k := range own {
+		fresh := own[k]
 		fresh.Without(&old)
-		old = m.sides[seat].reach[k]
-		for i := 0; i < int(s.Seats); i++ {
-			if i != seat && k > 0 {
-				fresh.Without(&m.sides[i].reach[k-1])
+		old = own[k]
+		for _, o := range others {
+			if k > 0 {
+				fresh.Without(&o[k-1])
 			}
 		}
 		n := fresh.Count()
-		for i := 0; i < int(s.Seats); i++ {
-			if i != seat {
-				fresh.Without(&m.sides[i].reach[k])
-			}
+		for _, o := range others {
+			fresh.Without(&o[k])
 		}
 		sole := fresh.Count()
 		alone += sole

@@ -104,9 +104,10 @@ func Default(g *games.Game) Config {
 	}
 	switch {
 	case g.Rules.MaxSeats > 2 || !hasDraws(g) && !takesTurns(g):
-		c.Late, c.Iterations, c.Rounds, c.Batch, c.Mean, c.GatePly = 1, 500, 32, 64, 15, 1
-	case takesTurns(g): // a search of one ply further costs little, and six teach more; a third for results is enough
+		c.Late, c.Iterations, c.Rounds, c.Batch, c.Mean, c.GatePly = 1, 1000, 32, 64, 60, 1
 		c.Hidden = []int{48} // a contest's file has no room for many more
+	case takesTurns(g): // a search of one ply further costs little, and six teach more; a third for results is enough
+		c.Hidden = []int{48}
 		c.Results, c.Backup, c.Samples, c.Look = 2./6, 4./6, 8, 6
 	default: // two stages of siblings; more add nothing
 		c.Results, c.Backup, c.Gates, c.Iterations = 0.5, 0.5, 4, 800
