@@ -115,7 +115,8 @@ func (r *FeatureReader) side(s *blocking.State, seat, other int, out []float32) 
 // pieces left and of those that fit, the squares of the largest of these, and how many of them have five.
 func (r *FeatureReader) letters(s *blocking.State, seat int, out []float32) (left, fit, most, fives int) {
 	d := &r.m.sides[seat]
-	has, fits, places := out[:blocking.Letters], out[blocking.Letters:2*blocking.Letters], out[2*blocking.Letters:3*blocking.Letters]
+	const n = blocking.Letters
+	has, fits, places := out[:n], out[n:2*n], out[2*n:3*n]
 	for i := range has {
 		has[i], fits[i], places[i] = 0, 0, 0
 	}

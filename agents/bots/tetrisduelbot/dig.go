@@ -84,7 +84,8 @@ func (s *shape) digs(out []int32) {
 		return
 	}
 	c := s.cover(&g, &h, holed)
-	none[0], none[1], none[2], none[3], none[4], none[5], none[6] = c.rows, c.gaps, c.holes, c.lacks, rows-c.row, c.least, 0
+	none[0], none[1], none[2], none[3] = c.rows, c.gaps, c.holes, c.lacks
+	none[4], none[5], none[6] = rows-c.row, c.least, 0
 	if holed &= battle; holed != 0 {
 		if c.row < tetrisduel.Peace {
 			c = s.cover(&g, &h, holed)
