@@ -33,7 +33,7 @@ var rooms = map[string][]room{
 		{"commands", "play fleet submit match bots contest search mlp", 2300, "a file per command: flags, one call, print"},
 		{"play", "match bots contest search", 1649, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2163, "one piece of work on many machines, none of which is trusted blindly"},
-		{"submit", "bots contest search mlp", 3668, "a bot as one file"},
+		{"submit", "bots contest search mlp", 3690, "a bot as one file"},
 		{"match", "bots contest search", 5582, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8559, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7445, "a program of somebody else before a referee, in a cage"},

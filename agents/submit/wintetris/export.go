@@ -32,15 +32,36 @@ func wt_abi_version() C.int32_t { return C.WT_ABI }
 
 //export wt_open
 func wt_open(options *C.wt_text) C.int64_t {
+	if wild(unsafe.Pointer(options)) {
+		return C.int64_t(solvers.Open(func() string { panic(errWild) }))
+	}
 	return C.int64_t(solvers.Open(func() string { return C.GoString((*C.char)(options)) }))
+}
+
+var errWild = errors.New("no address of memory")
+
+// wild reports whether p is neither null nor an address that memory may have. Go's garbage collector ends a program in
+// whose variables it meets such a pointer.
+func wild(p unsafe.Pointer) bool {
+	const page, bits = 4096, 56
+	at := uintptr(p)
+	return at != 0 && (at < page || uint64(at)>>bits != 0)
 }
 
 //export wt_update
 func wt_update(solver C.int64_t, field *C.wt_field_in, current *C.wt_block_in, next *C.wt_block_in,
 	new_piece C.int32_t) C.int32_t {
+	var given handles.Request
+	err := errWild
+	if !wild(unsafe.Pointer(field)) && !wild(unsafe.Pointer(current)) && !wild(unsafe.Pointer(next)) {
+		err = capi.Guard("reading the arguments", func() error { // now, and not when it is the solver's turn; see wild
+			given.NewPiece = new_piece != 0
+			return read(&given, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next))
+		})
+	}
 	return C.int32_t(solvers.Update(int64(solver), func(q *handles.Request) error {
-		q.NewPiece = new_piece != 0
-		return read(q, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next))
+		*q = given
+		return err
 	}))
 }
 
@@ -55,6 +76,8 @@ func read(q *handles.Request, field *C.wt_field, current, next *C.wt_block) (err
 		return fmt.Errorf("field: %d by %d, want %d by %d", field.width, field.height, wintetris.Width, wintetris.Height)
 	case field.cells == nil:
 		return errors.New("field: cells: null pointer")
+	case wild(unsafe.Pointer(field.cells)):
+		return fmt.Errorf("field: cells: %w", errWild)
 	}
 	q.Field = handles.Field((*[wintetris.Width * wintetris.Height]uint8)(unsafe.Pointer(field.cells)))
 	if q.Current, err = block("current", current); err != nil {
@@ -86,6 +109,9 @@ func wt_close(solver C.int64_t) C.int32_t {
 
 //export wt_last_error
 func wt_last_error(solver C.int64_t, buf *C.char, size C.int32_t) C.int32_t {
+	if wild(unsafe.Pointer(buf)) {
+		buf = nil // which Write refuses
+	}
 	text, err := solvers.LastError(int64(solver))
 	switch {
 	case err != nil:
