@@ -18,7 +18,6 @@ const (
 	peaceFoulAt  = calmAt + 4      // other peace rows that lack one and more
 	runsAt       = peaceFoulAt + 6 // clean battle rows that lack two, three and four cells, side by side
 	battleHoleAt = runsAt + 3      // about the topmost battle row with a hole
-	whole        = 1<<lane - 1     // a lane
 )
 
 func digUnits(units []float32) []float32 {
@@ -33,11 +32,11 @@ func digUnits(units []float32) []float32 {
 func gaps(e *[3]uint64) features.Gaps {
 	// Within lanes first, 0 to 3 each, then over the four of them.
 	a, b := e[0]^e[1]^e[2], e[0]&e[1]|(e[0]|e[1])&e[2]
-	p, q, r, s := a&whole, a>>lane&whole, a>>(2*lane)&whole, a>>(3*lane)
+	p, q, r, s := a&reach, a>>lane&reach, a>>(2*lane)&reach, a>>(3*lane)
 	x, y := p^q, r^s
 	n0, c, d := x^y, p&q, r&s
 	c, d = c^d^x&y, c&d // twos, and fours if all four lanes have one
-	p, q, r, s = b&whole, b>>lane&whole, b>>(2*lane)&whole, b>>(3*lane)
+	p, q, r, s = b&reach, b>>lane&reach, b>>(2*lane)&reach, b>>(3*lane)
 	x, y = p^q, r^s
 	twos := x ^ y
 	fours, eights := p&q^r&s^x&y, p&q&(r&s)
@@ -99,7 +98,7 @@ func oneRun(e *[3]uint64) uint32 {
 	// Cells that begin a run: at least one in a row, or two.
 	a, b, c := e[0]&^(e[2]<<lane), e[1]&^e[0], e[2]&^e[1]
 	k1, k2 := a|b|c, a&b|(a|b)&c
-	p, q, r, s := k1&whole, k1>>lane&whole, k1>>(2*lane)&whole, k1>>(3*lane)
+	p, q, r, s := k1&reach, k1>>lane&reach, k1>>(2*lane)&reach, k1>>(3*lane)
 	return uint32((p | q | r | s) &^ (p&q | r&s | (p|q)&(r|s)) &^ fold(k2))
 }
 
@@ -120,7 +119,7 @@ func (s *shape) cover(g *features.Gaps, h *[3]uint64, of uint32) (c cover) {
 	for i := range h {
 		in := h[i] >> top & each
 		c.holes += int32(bits.OnesCount64(in))
-		free &= s.sky[i] | ^(in * whole)
+		free &= s.sky[i] | ^(in * reach)
 	}
 	free &= free >> (2 * lane)
 	free &= free >> lane
