@@ -52,9 +52,16 @@ func wild(p unsafe.Pointer) bool {
 func wt_update(solver C.int64_t, field *C.wt_field_in, current *C.wt_block_in, next *C.wt_block_in,
 	new_piece C.int32_t) C.int32_t {
 	var given handles.Request
-	err := errWild
-	if !wild(unsafe.Pointer(field)) && !wild(unsafe.Pointer(current)) && !wild(unsafe.Pointer(next)) {
-		err = capi.Guard("reading the arguments", func() error { // now, and not when it is the solver's turn; see wild
+	var err error
+	switch { // now, and not when it is the solver's turn; see wild
+	case wild(unsafe.Pointer(field)):
+		err = fmt.Errorf("field: %w", errWild)
+	case wild(unsafe.Pointer(current)):
+		err = fmt.Errorf("current: %w", errWild)
+	case wild(unsafe.Pointer(next)):
+		err = fmt.Errorf("next: %w", errWild)
+	default:
+		err = capi.Guard("reading the arguments", func() error {
 			given.NewPiece = new_piece != 0
 			return read(&given, (*C.wt_field)(field), (*C.wt_block)(current), (*C.wt_block)(next))
 		})

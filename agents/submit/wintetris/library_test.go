@@ -161,11 +161,13 @@ func (b build) ours(t *testing.T) {
 // probe calls the library in every wrong way, and holds the answers against a table.
 func (b build) probe(t *testing.T) {
 	const null, fault = "null pointer", "reading the arguments: runtime error: invalid memory address"
-	const wild = "field: cells: no address of memory"
+	const wild = "no address of memory"
 	want := []string{
 		"abi 1", "good 0", "null-field -2 field: " + null, "null-current -2 current: " + null, "null-next -2 next: " + null,
-		"null-cells -2 field: cells: " + null, "wild-low -2 " + wild, "wild-cells -2 " + fault, "wild-high -2 " + wild,
-		"wild-field -2 " + fault, "size-zero -2 field: size 0, want 24", "size-short -2 field: size 23", "size-later 0",
+		"null-cells -2 field: cells: " + null, "wild-low -2 field: cells: " + wild, "wild-cells -2 " + fault,
+		"wild-high -2 field: cells: " + wild, "wild-field -2 " + fault, "low-field -2 field: " + wild,
+		"low-current -2 current: " + wild, "high-next -2 next: " + wild,
+		"size-zero -2 field: size 0, want 24", "size-short -2 field: size 23", "size-later 0",
 		"size-odd -2 field: size 25", "size-vast -2 field: size 4294967288", "size-current -2 current: size 4, want 20",
 		"size-next -2 next: size 16, want 20", "width -2 field: 12 by 20, want 10 by 20", "height -2 field: 10 by -20",
 		"kind -2 current: kind 7: want 0 to 6", "kind-next -2 next: kind -1", "rotation -2 current: rotation 4",

@@ -41,6 +41,9 @@ static void arguments(void) {
 	field.cells = (const uint8_t *)(size_t)0x123456789000, tell("wild-cells", ask(), solver);
 	field.cells = (const uint8_t *)(size_t)0xdead123456789000, tell("wild-high", ask(), solver);
 	tell("wild-field", wt_update(solver, (const wt_field *)(size_t)0x10000, &current, &next, 1), solver);
+	tell("low-field", wt_update(solver, (const wt_field *)(size_t)1, &current, &next, 1), solver);
+	tell("low-current", wt_update(solver, &field, (const wt_block *)(size_t)4095, &next, 1), solver);
+	tell("high-next", wt_update(solver, &field, &current, (const wt_block *)(size_t)-1, 1), solver);
 	field.size = 0, tell("size-zero", ask(), solver);
 	field.size--, tell("size-short", ask(), solver);
 	field.size += 8, tell("size-later", ask(), solver);
