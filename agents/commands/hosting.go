@@ -104,23 +104,30 @@ func pages(dir string, bar program.Bar) func(*tournament.Tournament) error {
 // bar is the progress of a tournament, whose number of games is not known yet.
 func (c *hosting) bar(con *console) program.Bar { return con.Progress(c.Quiet || c.JSON, -1, "games") }
 
-// check returns an error if a flag makes no sense. It chooses the number of workers if that is not given.
+// check returns an error if a flag makes no sense.
 func (c *hosting) check() error {
 	switch {
 	case c.Workers < 0:
 		return fmt.Errorf("--workers %d: want a number from 1, or 0 for as many as processors are free", c.Workers)
 	case c.Memory < 0 || c.MaxSize < 1 || c.BuildTime <= 0:
 		return errors.New("--memory is not negative, --max-size and --build-time above 0")
-	case c.Workers == 0:
-		c.Workers = contest.FreeProcessors()
 	}
 	return c.Isolate.Check()
+}
+
+// workers is how many games are played at a time. If that is not given, it tries how many processors are free, once: what
+// is refused before has cost nothing.
+func (c *hosting) workers() int {
+	if c.Workers == 0 {
+		c.Workers = contest.FreeProcessors()
+	}
+	return c.Workers
 }
 
 // setRunner sets how the games of a contest are played, and returns the settings as text.
 func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest.Contest, settings contest.Settings) (
 	string, error) {
-	t.Seed, t.Workers, t.Isolate = c.Seed, c.Workers, c.Isolate
+	t.Seed, t.Isolate = c.Seed, c.Isolate
 	g := t.Rules
 	log := func(p *match.Played) string { return filepath.Join(dir, tournament.LogFile(p.Number)) }
 	player := func(number int) contest.Player { return t.Entrants[number].Player() }

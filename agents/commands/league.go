@@ -183,9 +183,9 @@ func (c *hosting) league(con *console, dir, game string) (l *tournament.League, 
 	if err = c.begin(t, dir, game); err != nil {
 		return nil, bar, program.Usage(errors.Join(err, t.Journal.Close()))
 	}
-	bar = c.bar(con)
+	t.Workers, bar = c.workers(), c.bar(con)
 	return &tournament.League{
-		Tournament: t, Dir: dir, Here: c.Workers,
+		Tournament: t, Dir: dir, Here: t.Workers,
 		List: func() ([]*bots.Agent, error) { return inLeague(t.Rules, dir) },
 		Ready: func(ctx context.Context, e *tournament.Entrant, all []*tournament.Entrant) error {
 			bar.Describef("%s is compiled and tested", e.Name)

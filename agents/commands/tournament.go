@@ -134,7 +134,8 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	if err := show(); err != nil {
 		return err
 	}
-	for name, err := range match.InOrder(ctx, c.Workers, len(t.Entrants), prepare) {
+	t.Workers = c.workers()
+	for name, err := range match.InOrder(ctx, t.Workers, len(t.Entrants), prepare) {
 		if done++; err == nil {
 			bar.Show(done, name)
 			err = show()

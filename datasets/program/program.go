@@ -89,7 +89,7 @@ func (p *Program) Run(ctx context.Context, args []string, con *Console) int {
 // Parse parses and checks a command line without running its command.
 func (p *Program) Parse(ctx context.Context, args []string) (*kong.Context, error) {
 	con := &Console{os.Stdin, os.Stdout, os.Stderr}
-	parser, err := p.parser(con.plain(), kong.BindTo(ctx, (*context.Context)(nil)))
+	parser, err := p.parser(args, con.plain(), kong.BindTo(ctx, (*context.Context)(nil)))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,8 @@ func (p *Program) Parse(ctx context.Context, args []string) (*kong.Context, erro
 	return command, err
 }
 
-func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) {
+// parser is what parses args.
+func (p *Program) parser(args []string, con *Console, more ...kong.Option) (*kong.Kong, error) {
 	info, name := Read(), Called(p.Name)
 	info.Version = cmp.Or(p.Version, info.Version)
 	options := []kong.Option{
@@ -108,13 +109,30 @@ func (p *Program) parser(con *Console, more ...kong.Option) (*kong.Kong, error) 
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.ValueFormatter(helpOf), // every default once
 		kong.Writers(con.Out, con.Err), kong.WithHyphenPrefixedParameters(true), kong.Bind(con),
 	}
-	k, err := kong.New(p.Commands, slices.Concat(options, p.Options, more)...)
+	commands, alone := p.only(args)
+	k, err := kong.New(commands, slices.Concat(options, p.Options, more, alone)...)
 	if err == nil {
 		for _, c := range k.Model.Leaves(false) {
 			c.Help, c.Detail = Named(c.Help), Named(c.Detail)
 		}
 	}
 	return k, err
+}
+
+// only is the commands that args may be of, for kong: the one that they begin with, as a model of all takes most of the
+// time that a program needs to begin. Help shows all of them.
+func (p *Program) only(args []string) (commands any, alone []kong.Option) {
+	all := reflect.ValueOf(p.Commands).Elem()
+	for f, v := range all.Fields() {
+		if _, is := f.Tag.Lookup("cmd"); is && len(args) > 0 && strings.ToLower(f.Name) == args[0] &&
+			!slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
+			t := f.Tag
+			return new(struct{ Flag }), []kong.Option{
+				kong.DynamicCommand(args[0], t.Get("help"), t.Get("group"), v.Addr().Interface(), string(t)),
+			}
+		}
+	}
+	return p.Commands, nil
 }
 
 // Named is named.Text. Help texts and errors that a command returns are so already.
@@ -127,7 +145,7 @@ func (p *Program) run(args []string, con *Console, context kong.Option) int {
 	} else if args[0] == "help" {
 		args = append(slices.Clone(args[1:]), "--help")
 	}
-	parser, err := p.parser(con, context, kong.Exit(func(code int) { status = code }))
+	parser, err := p.parser(args, con, context, kong.Exit(func(code int) { status = code }))
 	if err != nil {
 		fmt.Fprintln(con.Err, name+":", err)
 		return Failed

@@ -103,7 +103,7 @@ func (s *Several) guess(word string) string {
 	for _, name := range slices.Compact(words) {
 		all.Options = append(all.Options, kong.DynamicCommand(name, "", "", new(struct{})))
 	}
-	parser, err := all.parser(&Console{os.Stdin, io.Discard, io.Discard})
+	parser, err := all.parser(nil, &Console{os.Stdin, io.Discard, io.Discard})
 	if err == nil {
 		_, err = parser.Parse([]string{word})
 	}
@@ -161,7 +161,7 @@ func (s *Several) list(to io.Writer) {
 	for _, p := range s.Parts {
 		about, _, _ := strings.Cut(p.About, "\n")
 		fmt.Fprintf(to, "\n%s: %s\n", p.Name, about)
-		parser, err := p.parser(&Console{os.Stdin, io.Discard, io.Discard})
+		parser, err := p.parser(nil, &Console{os.Stdin, io.Discard, io.Discard})
 		if err != nil {
 			panic(err) // the struct of commands is wrong
 		}
