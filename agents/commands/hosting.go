@@ -115,8 +115,8 @@ func (c *hosting) check() error {
 	return c.Isolate.Check()
 }
 
-// workers is how many games are played at a time. If that is not given, it tries how many processors are free, once: what
-// is refused before has cost nothing.
+// workers is how many games are played at a time. If that is not given, it tries how many processors are free, once:
+// what is refused before has cost nothing.
 func (c *hosting) workers() int {
 	if c.Workers == 0 {
 		c.Workers = contest.FreeProcessors()
