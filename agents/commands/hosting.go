@@ -115,20 +115,10 @@ func (c *hosting) check() error {
 	return c.Isolate.Check()
 }
 
-// workers is how many games are played at a time. If that is not given, it tries how many processors are free, once:
-// what is refused before has cost nothing.
-func (c *hosting) workers() int {
-	if c.Workers == 0 {
-		c.Workers = contest.FreeProcessors()
-	}
-	return c.Workers
-}
-
 // setRunner sets how the games of a contest are played, and returns the settings as text.
 func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest.Contest, settings contest.Settings) (
 	string, error) {
 	t.Seed, t.Isolate = c.Seed, c.Isolate
-	g := t.Rules
 	log := func(p *match.Played) string { return filepath.Join(dir, tournament.LogFile(p.Number)) }
 	player := func(number int) contest.Player { return t.Entrants[number].Player() }
 	if rules.Open == nil {
@@ -146,13 +136,13 @@ func (c *hosting) setRunner(t *tournament.Tournament, dir string, rules *contest
 		}
 		return text, err
 	}
-	setup, err := rules.Open(g, settings)
-	rival, wrong := bots.Parse(g, bots.Foreign("first", nil))
+	setup, err := rules.Open(t.Rules, settings)
+	rival, wrong := bots.Parse(t.Rules, bots.Foreign("first", nil))
 	if err = errors.Join(err, wrong); err != nil {
 		return "", err
 	}
 	p, err := rival.Program()
-	lines := &series.Lines{Rules: g, Setup: setup, Log: log, Clock: c.Clock, Strict: true, Losses: rules.Losses,
+	lines := &series.Lines{Rules: t.Rules, Setup: setup, Log: log, Clock: c.Clock, Strict: true, Losses: rules.Losses,
 		Player: player}
 	t.Runner = lines
 	t.Test = func(ctx context.Context, e *tournament.Entrant) error { return tournament.TestLines(ctx, *lines, p, e) }

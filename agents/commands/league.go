@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/contest"
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/fleet/matches"
@@ -183,7 +184,7 @@ func (c *hosting) league(con *console, dir, game string) (l *tournament.League, 
 	if err = c.begin(t, dir, game); err != nil {
 		return nil, bar, program.Usage(errors.Join(err, t.Journal.Close()))
 	}
-	t.Workers, bar = c.workers(), c.bar(con)
+	t.Workers, bar = contest.Workers(c.Workers), c.bar(con)
 	return &tournament.League{
 		Tournament: t, Dir: dir, Here: t.Workers,
 		List: func() ([]*bots.Agent, error) { return inLeague(t.Rules, dir) },

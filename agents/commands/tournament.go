@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"blockyard/agents/bots"
+	"blockyard/agents/contest"
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
 	"blockyard/datasets/program"
@@ -134,7 +135,7 @@ func (c *tournamentCmd) prepare(ctx context.Context, con *console, t *tournament
 	if err := show(); err != nil {
 		return err
 	}
-	t.Workers = c.workers()
+	t.Workers = contest.Workers(c.Workers)
 	for name, err := range match.InOrder(ctx, t.Workers, len(t.Entrants), prepare) {
 		if done++; err == nil {
 			bar.Show(done, name)

@@ -326,8 +326,12 @@ func awaiting(from io.Reader) func() time.Duration {
 // wordBits is how many descriptors a word of a syscall.FdSet has.
 const wordBits = uintptr(strconv.IntSize)
 
-// FreeProcessors returns how many processors other programs leave to this one now, at least 1. It tries for a moment.
-func FreeProcessors() int {
+// Workers returns n or, if that is 0, how many processors other programs leave to this one now, at least 1. It tries
+// for a moment.
+func Workers(n int) int {
+	if n != 0 {
+		return n
+	}
 	const moment = 100 * time.Millisecond
 	var ran atomic.Int64
 	var all sync.WaitGroup

@@ -18,5 +18,5 @@ func ready(int) bool    { return false }
 
 func awaiting(io.Reader) func() time.Duration { return func() time.Duration { return 0 } }
 
-// FreeProcessors returns 1: only Linux says what other programs leave.
-func FreeProcessors() int { return 1 }
+// Workers returns n or, if that is 0, 1: only Linux says what other programs leave.
+func Workers(n int) int { return max(1, n) }

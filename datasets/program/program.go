@@ -119,22 +119,6 @@ func (p *Program) parser(args []string, con *Console, more ...kong.Option) (*kon
 	return k, err
 }
 
-// only is the commands that args may be of, for kong: the one that they begin with, as a model of all takes most of the
-// time that a program needs to begin. Help shows all of them.
-func (p *Program) only(args []string) (commands any, alone []kong.Option) {
-	all := reflect.ValueOf(p.Commands).Elem()
-	for f, v := range all.Fields() {
-		if _, is := f.Tag.Lookup("cmd"); is && len(args) > 0 && strings.ToLower(f.Name) == args[0] &&
-			!slices.Contains(args, "--help") && !slices.Contains(args, "-h") {
-			t := f.Tag
-			return new(struct{ Flag }), []kong.Option{
-				kong.DynamicCommand(args[0], t.Get("help"), t.Get("group"), v.Addr().Interface(), string(t)),
-			}
-		}
-	}
-	return p.Commands, nil
-}
-
 // Named is named.Text. Help texts and errors that a command returns are so already.
 func Named(text string) string { return named.Text(text) }
 

@@ -78,17 +78,6 @@ func (s *Several) find(args []string) (part *Part, named bool) {
 	return part, false
 }
 
-// begun counts the words of args that are a command in a struct for kong, without making slow parsers.
-func begun(commands reflect.Type, args []string) int {
-	for i := 0; i < commands.NumField() && len(args) > 0; i++ {
-		f := commands.Field(i)
-		if _, is := f.Tag.Lookup("cmd"); is && strings.ToLower(f.Name) == args[0] {
-			return 1 + begun(f.Type, args[1:])
-		}
-	}
-	return 0
-}
-
 // guess asks whether a command that is like a word was meant, as the parsers of the programs do.
 func (s *Several) guess(word string) string {
 	words := []string{"help"}
@@ -111,16 +100,6 @@ func (s *Several) guess(word string) string {
 		return err.Error()[at:]
 	}
 	return ""
-}
-
-// wordsOf are the first words of a program's command lines.
-func wordsOf(p *Program) (words []string) {
-	for field := range reflect.TypeOf(p.Commands).Elem().Fields() {
-		if _, is := field.Tag.Lookup("cmd"); is {
-			words = append(words, strings.ToLower(field.Name))
-		}
-	}
-	return words
 }
 
 // outside are the names and texts of the commands of Outside.
