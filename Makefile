@@ -15,6 +15,10 @@ export CGO_ENABLED := 0
 export GOAMD64 := v2
 export GOFLAGS ?= -trimpath
 CGO := ./agents/submit/wintetris ./rpc/library
+# A shim of pyenv needs more processor time than Python itself, and tests start Python hundreds of times.
+ifneq ($(findstring /shims/,$(shell command -v $(PYTHON))),)
+export PATH := $(shell $(PYTHON) -c 'import os, sys; print(os.path.dirname(sys.executable))'):$(PATH)
+endif
 # The versions of all Python packages that pip and uv install, also of those that build the wheel.
 CONSTRAINTS = $(CURDIR)/rpc/python/constraints.txt
 export PIP_CONSTRAINT = $(CONSTRAINTS)
