@@ -100,8 +100,8 @@ func sweep(mark string) {
 	}
 	for until := time.Now().Add(sweepTime); time.Now().Before(until); {
 		var left []int
-		processes("environ", func(pid int, text []byte) {
-			if bytes.Contains(text, []byte(mark)) {
+		processes(func(pid int, dir string) {
+			if text, err := os.ReadFile(dir + "environ"); err == nil && bytes.Contains(text, []byte(mark)) {
 				left = append(left, pid)
 			}
 		})
@@ -115,14 +115,12 @@ func sweep(mark string) {
 	}
 }
 
-// processes calls each with a file of every process of this machine that has one and lets it be read.
-func processes(file string, each func(pid int, text []byte)) {
+// processes calls each with every process of this machine and its folder in /proc.
+func processes(each func(pid int, dir string)) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			if text, err := os.ReadFile("/proc/" + e.Name() + "/" + file); err == nil {
-				each(pid, text)
-			}
+			each(pid, "/proc/"+e.Name()+"/")
 		}
 	}
 }

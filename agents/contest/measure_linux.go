@@ -53,8 +53,8 @@ type measuring struct {
 func family(root int) (list []int) {
 	type process struct{ parent, group int }
 	all := map[int]process{}
-	processes("stat", func(pid int, text []byte) {
-		if fields := statFields(text); len(fields) >= 3 {
+	processes(func(pid int, dir string) {
+		if fields := statFields(short(dir + "stat")); len(fields) >= 3 {
 			parent, _ := strconv.Atoi(string(fields[1]))
 			group, _ := strconv.Atoi(string(fields[2]))
 			all[pid] = process{parent, group}
@@ -83,8 +83,7 @@ func statFields(text []byte) [][]byte { return bytes.Fields(text[bytes.LastIndex
 
 // Parent returns the process that is the parent of another one, 0 if there is no such process any more.
 func Parent(pid int) int {
-	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	fields := statFields(text)
+	fields := statFields(short("/proc/" + strconv.Itoa(pid) + "/stat"))
 	if len(fields) < 2 {
 		return 0
 	}
@@ -108,10 +107,8 @@ func ticks(fields [][]byte) (sum time.Duration) {
 func (t *measuring) measure(dir string) {
 	memory, threads, alive := status(dir)
 	t.Threads += threads
-	if stat, err := os.ReadFile(dir + "stat"); err == nil {
-		if fields := statFields(stat); len(fields) > 14 { // of itself, and of children that have ended
-			t.CPU += ticks(fields[11:15])
-		}
+	if fields := statFields(short(dir + "stat")); len(fields) > 14 { // of itself, and of children that have ended
+		t.CPU += ticks(fields[11:15])
 	}
 	if !alive { // the others may go on when the first thread has ended
 		tasks, _ := filepath.Glob(dir + "task/*")
@@ -130,7 +127,7 @@ func (t *measuring) measure(dir string) {
 // status reads how much memory and how many threads a process or thread has, and whether it has any memory, which it
 // has until it ends.
 func status(dir string) (memory int64, threads int, alive bool) {
-	text, _ := os.ReadFile(dir + "status")
+	text, _ := os.ReadFile(dir + "status") // of any length: it lists the groups of the user
 	for line := range bytes.Lines(text) {
 		name, value, _ := strings.Cut(strings.TrimSpace(string(line)), ":")
 		number, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
