@@ -3,7 +3,6 @@ package commands
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -59,15 +58,6 @@ func flagged(bots []string) (flags []string) {
 	return flags
 }
 
-// built builds this program.
-func built(t *testing.T) string {
-	t.Helper()
-	return compiletest.Once("agents", func(path string) {
-		out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "..").CombinedOutput()
-		require.NoError(t, err, string(out))
-	})
-}
-
 // TestHostPlaysPrograms: in each contest, our bot plays two games against others in another language. The report, the
 // records and the log of the first game agree, and the log has all that was said.
 func TestHostPlaysPrograms(t *testing.T) {
@@ -93,7 +83,7 @@ func TestHostPlaysPrograms(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, %d bots", c.line, 1+len(c.others)), func(t *testing.T) {
 			game, _, _ := strings.Cut(c.game, ":")
-			ours, dir := built(t)+" bot "+game+" --agent hand:ply=1", t.TempDir()
+			ours, dir := own(t)+" bot "+game+" --agent hand:ply=1", t.TempDir()
 			file := filepath.Join(dir, "games.jsonl.gz")
 			out, errs := hosts(t, c.line+" --seed 3 --json --record "+file+" --log "+dir, append([]string{ours}, c.others...)...)
 			require.Empty(t, errs)
@@ -192,11 +182,10 @@ func TestHostCountsDistinctGames(t *testing.T) {
 		line, a, b             string
 		games, seeds, distinct int
 	}{
-		{"blockbattle --games 4", "hand:ply=1", "terms6:ply=1", 4, 4, 4},
-		{"blockbattle --games 4 --new-seed game", "hand:ply=1", "terms6:ply=1", 4, 4, 4},
-		{"blockbattle --games 4 --new-seed pair", "hand:ply=1", "terms6:ply=1", 4, 2, 2},
-		{"tetrisduel --new-seed pair", "hand:ply=1", "hand:ply=1", 2, 1, 1},
-		{"tetrisduel --new-seed game", "hand:ply=1", "hand:ply=1", 2, 2, 2},
+		{"blockbattle --games 2", "hand:ply=1", "first", 2, 2, 2},
+		{"blockbattle --games 4 --new-seed pair", "hand:ply=1", "first", 4, 2, 2},
+		{"tetrisduel --new-seed pair", "first", "first", 2, 1, 1},
+		{"tetrisduel --new-seed game", "first", "first", 2, 2, 2},
 		{"tetrisduel", "Ann=hand:ply=1", "first", 2, 1, 2}, // it matters who begins
 	} {
 		out, _ := hosts(t, c.line+" -q", c.a, c.b)
@@ -320,7 +309,7 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 	lines := blocking.DefaultTable.Lines()
 	lines[4] = "E 1 4 ####" // upright
 	file := written(t, "shapes.txt", strings.Join(lines, "\n"))
-	ours := built(t) + " bot blocking:shapes=" + file + " --agent hand:ply=1"
+	ours := own(t) + " bot blocking:shapes=" + file + " --agent hand:ply=1"
 	var records strings.Builder
 	recorded := func(line string, more ...string) string {
 		path := filepath.Join(t.TempDir(), "games.jsonl")
@@ -350,7 +339,6 @@ var habits = map[string][2]string{
 	"no line end": {"w(b'left,drop')", "no answer, but 9 bytes without a line end: end the line and flush"},
 	"no flush":    {"sys.stdout.write('left,drop\\n')", "no answer: not a byte has arrived since the request"},
 	"two lines":   {"w(b'left,drop\\ndrop\\n')", "writes more lines than it is asked for: only the first line after a request is its answer"},
-	"exit":        {"w(b'drop\\n') if n < 3 else sys.exit(7)", "the program has ended: exit status 7"},
 	"signal":      {"w(b'drop\\n') if n < 3 else os.kill(os.getpid(), 11)", "the program has ended: signal 11 (segmentation fault)"},
 	"exception":   {"w(b'drop\\n') if n < 3 else (print('a\\nkaboom \\x1b[2J', file=sys.stderr, flush=True), sys.exit(1))", "the program has ended: exit status 1; standard error ends: \"a / kaboom \\x1b[2J\""},
 	"closed":      {"w(b'drop\\n') if n < 3 else (os.close(1), time.sleep(60))", "the program has closed its output but not ended"},

@@ -94,11 +94,10 @@ func left(r *tournament.Report) map[string]string {
 // TestLeagueWhileItPlays: entrants come, are replaced and leave while games are played. Every version has its own rating,
 // who has left plays no more but stays in the table, and who is refused stops nobody.
 func TestLeagueWhileItPlays(t *testing.T) {
-	built(t)
 	dir := t.TempDir()
 	subs := filepath.Join(dir, "submissions")
 	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"one=first\"]\n", "submissions/README.md": "no bot"})
-	league := begin(t, nil, "league blockbattle --json --workers 2 --timebank 1m --dir "+dir)
+	league := begin(t, nil, "league blockbattle --json --workers 1 --timebank 1m --dir "+dir)
 	present(t, filepath.Join(dir, "tournament.json"))   // the journal is there before it
 	plays := func(name string, after int) (games int) { // waits for a game of an entrant
 		eventually(t, func() bool { return hasPlayed(t, dir, name, after) })
@@ -139,17 +138,17 @@ func TestLeagueWhileItPlays(t *testing.T) {
 // reading of the records.
 func TestLeagueGoesOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"first\", \"hand:ply=1\"]\n",
+	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"first\"]\n",
 		"submissions/mover.py": mover(1)})
-	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m", "--games", "16"}
-	for _, games := range []int{1, 6} {
-		killAfter(t, games, 16, dir, args...)
+	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m", "--games", "8"}
+	for _, games := range []int{1, 4} {
+		killAfter(t, games, 8, dir, args...)
 		tear(t, dir)
 	}
 	first := succeeds(t, "", args...)
 	played, names := journalOf(t, dir)
-	require.Len(t, played, 16)
-	require.Len(t, names, 4)
+	require.Len(t, played, 8)
+	require.Len(t, names, 3)
 	requirePairs(t, played)
 	require.Equal(t, first, succeeds(t, "", args...), "nothing is played again")
 }

@@ -21,12 +21,20 @@ import (
 	"blockyard/env/games"
 )
 
-// TestMain lets the tests' own program be the bot of an agent.
+// TestMain lets the tests' own program be this program, for tests that start it and for the bots of agents.
 func TestMain(m *testing.M) {
-	if len(os.Args) > 1 && os.Args[1] == "bot" {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-test.") {
 		os.Exit(Main())
 	}
 	compiletest.Run(m)
+}
+
+// own is the path of this program.
+func own(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return path
 }
 
 // ends runs a command line, and behind it arguments that may have blanks. It ends with a status. Its output and errors

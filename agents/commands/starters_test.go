@@ -9,21 +9,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/contest"
+	"blockyard/agents/contest/compile"
 	dropbloxcontest "blockyard/agents/contest/dropblox"
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	rules "blockyard/env/dropblox"
 )
 
-// A starterFile is the starter of a contest in a language, and what it needs: a tool, and the commands to build FILE in the
-// folder DIR and to run it. A contest that lacks one fails the test.
-type starterFile struct{ file, tool, build, run string }
-
-var starterFiles = map[string]starterFile{
-	"python": {"bot.py", "python3", ":", "python3 FILE"},
-	"cpp":    {"bot.cpp", "c++", "c++ -O2 -std=c++17 -o DIR/bot FILE", "DIR/bot"},
-	"go":     {"bot.go", "go", "go build -o DIR/bot FILE", "DIR/bot"},
-	"java":   {"Bot.java", "javac", "javac -d DIR FILE", "java -cp DIR Bot"},
+// starterFiles are the starter of a contest in each language, and the tool that it needs. A contest that lacks one fails
+// the test.
+var starterFiles = map[string]struct{ file, tool string }{
+	"python": {"bot.py", "python3"}, "cpp": {"bot.cpp", "c++"}, "go": {"bot.go", "go"}, "java": {"Bot.java", "javac"},
 }
 
 // starter is the path of a starter.
@@ -35,21 +32,13 @@ func starter(game, language string) string {
 	return path
 }
 
-// hasCompiler reports whether this machine can compile a language's starter. Only Java is optional.
-func hasCompiler(t *testing.T, language string) bool {
+// starters are the paths of the starters of a contest in some languages, without Java where that cannot be compiled.
+func starters(t *testing.T, game string, languages ...string) (paths []string) {
 	t.Helper()
-	_, err := exec.LookPath(starterFiles[language].tool)
-	if language != "java" {
-		require.NoError(t, err)
-	}
-	return err == nil
-}
-
-// starters are the paths of the starters of a contest that can be compiled here, the one in Python first.
-func starters(t *testing.T, game string) (paths []string) {
-	t.Helper()
-	for _, language := range []string{"python", "cpp", "go", "java"} {
-		if hasCompiler(t, language) {
+	for _, language := range languages {
+		_, missing := exec.LookPath(starterFiles[language].tool)
+		require.True(t, missing == nil || language == "java")
+		if missing == nil {
 			paths = append(paths, starter(game, language))
 		}
 	}
@@ -76,7 +65,7 @@ func TestStarters(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
-			list := starters(t, strings.Fields(line)[0])
+			list := starters(t, strings.Fields(line)[0], "python", "cpp", "go", "java")
 			var recs []*record.Record
 			for bots := range slices.Chunk(list, seats) {
 				bots = append(slices.Clone(bots), list...)[:seats]
@@ -94,13 +83,16 @@ func TestStarters(t *testing.T) {
 // TestDropbloxStarters: all starters give the same commands in the same positions: the sources in some turns, and the
 // programs that start quickly in more. With the word "left" they play as the agent of this name does.
 func TestDropbloxStarters(t *testing.T) {
-	var programs, samples []string
-	for _, language := range []string{"python", "cpp", "go"} {
-		require.True(t, hasCompiler(t, language))
-		l, names := starterFiles[language], strings.NewReplacer("FILE", starter("dropblox", language), "DIR", t.TempDir())
-		out, err := exec.Command("sh", "-c", names.Replace(l.build)).CombinedOutput()
-		require.NoError(t, err, string(out))
-		programs, samples = append(programs, names.Replace(l.run)), append(samples, names.Replace(l.run)+" left")
+	programs := []string{"python3 " + starter("dropblox", "python")}
+	for _, language := range []string{"cpp", "go"} {
+		dir := t.TempDir()
+		bot, err := compile.Submission(t.Context(), starter("dropblox", language), dir, contest.Uploads{}, compile.Default)
+		require.NoError(t, err)
+		programs = append(programs, filepath.Join(dir, filepath.Base(bot.Program.Argv[0])))
+	}
+	var samples []string
+	for _, p := range programs {
+		samples = append(samples, p+" left")
 	}
 	play := func(flags string, bots ...string) *record.Record {
 		recs := hostsStarters(t, "dropblox --seed 5 --seconds 600 --history= "+flags, bots...)
@@ -109,7 +101,7 @@ func TestDropbloxStarters(t *testing.T) {
 		}
 		return recs[0]
 	}
-	play("--turns 2", starters(t, "dropblox")...)
+	play("--turns 2", append(programs, starters(t, "dropblox", "java")...)...)
 	require.Greater(t, play("--turns 60", programs[1:]...).Scores[0], 10, "low landings clear rows")
 	left, file := play("", samples...), filepath.Join(t.TempDir(), "left.jsonl")
 	require.True(t, left.Results != nil && !left.Stopped)

@@ -42,7 +42,7 @@ func playTournament(t *testing.T, args ...string) *tournament.Report {
 func reported(t *testing.T, args ...string) tournament.Report {
 	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(built(t), args...)
+	cmd := exec.Command(own(t), args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Run(), errs.String())
 	return decoded[tournament.Report](t, out.String())
@@ -139,7 +139,7 @@ func lines(dir string) int {
 // test until the program has played the whole, it begins again with the folder as it was.
 func killAfter(t *testing.T, games, whole int, out string, args ...string) {
 	t.Helper()
-	before, program := t.TempDir(), built(t)
+	before, program := t.TempDir(), own(t)
 	require.NoError(t, os.MkdirAll(out, 0o755))
 	require.NoError(t, os.CopyFS(before, os.DirFS(out)))
 	for {
