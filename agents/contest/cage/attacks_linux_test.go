@@ -253,33 +253,33 @@ func (f *field) script(list []attack) (script string, all []attack) {
 func TestGreed(t *testing.T) {
 	compiletest.Everywhere(t, func(t *testing.T) {
 		const much, hides, many = `^it uses \d+ MiB of memory, want at most 64$`, `^it hides what it uses$`, `^it has made more than 200 files`
-		written, deep, mapped, size := `^it has written \d+ MiB, want at most 100$`, many, hides, "90"
+		written, deep, mapped, size := `^it has written \d+ MiB, want at most 60$`, many, hides, "50"
 		if len(Missing()) == 0 { // its tmpfs is full
-			written, deep, mapped, size = "", "", "", "200"
+			written, deep, mapped, size = "", "", "", "100"
 		}
 		f := newField(t)
-		f.cage.Limits = Limits{Disk: 100 << 20, Files: 200, Threads: 50, Open: 1024}
+		f.cage.Limits = Limits{Disk: 60 << 20, Files: 200, Threads: 50, Open: 1024}
 		for name, a := range map[string]struct {
 			want   string // "" if it is refused
 			memory int64
 			args   []string
 		}{
-			"memory":                           {much, 64, []string{"memory", "300"}},
+			"memory":                           {much, 64, []string{"memory", "100"}},
 			"memory that is shared":            {"", 64, []string{"share", "300"}},
-			"memory that is shared, by a file": {hides, 64, []string{"share", "300", "zero"}},
-			"memory of a headless process":     {much, 64, []string{"headless", "300"}},
-			"sockets":                          {much, 64, []string{"sockets", "1", "300"}},
+			"memory that is shared, by a file": {hides, 64, []string{"share", "100", "zero"}},
+			"memory of a headless process":     {much, 64, []string{"headless", "100"}},
+			"sockets":                          {much, 64, []string{"sockets", "1", "200"}},
 			"sockets of many processes":        {much, 64, []string{"sockets", "40", "10"}},
-			"packets":                          {much, 64, []string{"packets", "1", "300"}},
+			"packets":                          {much, 64, []string{"packets", "1", "200"}},
 			"tables of pages":                  {much, 64, []string{"tables", "100"}},
 			"hidden by its mode":               {`^it (hides what it uses|uses \d+ MiB of memory, want at most 1)$`, 1, []string{"hidden"}},
-			"open files":                       {`^it has \d+ open files, want at most 4096$`, 0, []string{"sockets", "40", "400"}},
+			"open files":                       {`^it has \d+ open files, want at most 4096$`, 0, []string{"pipes", "12", "400"}},
 			"a large file":                     {"", 64, []string{"file", ".", "200"}},
-			"several files together":           {written, 64, []string{"disk", ".", "4"}},
-			"files without a name":             {written, 64, []string{"unlinked", "4"}},
-			"files without a name, mapped":     {mapped, 64, []string{"unlinked", "4", "mapped"}},
-			"many files":                       {many, 64, []string{"files", ".", "100000"}},
-			"many files in shared memory":      {many, 64, []string{"files", "/dev/shm", "100000"}},
+			"several files together":           {written, 64, []string{"disk", ".", "2"}},
+			"files without a name":             {written, 64, []string{"unlinked", "2"}},
+			"files without a name, mapped":     {mapped, 64, []string{"unlinked", "2", "mapped"}},
+			"many files":                       {many, 64, []string{"files", ".", "3000"}},
+			"many files in shared memory":      {many, 64, []string{"files", "/dev/shm", "3000"}},
 			"a file whose path is too long":    {deep, 64, []string{"deep", "30", size}},
 			"many processes":                   {`^it has \d+ processes and threads, want at most 50$`, 0, []string{"fork", "300"}},
 		} {

@@ -189,13 +189,13 @@ static int share(long mib, int zero) {
 	return hold();
 }
 
-/* pairs of sockets, full, in processes each of which starts the next one */
+/* pairs of sockets, full, or pipes for type 0, in processes each of which starts the next one */
 static int sockets(long processes, long pairs, int type) {
 	static char block[100000];
 	for (;;) {
 		for (long n = 0; n < pairs; n++) {
 			int fds[2];
-			if (socketpair(AF_UNIX, type, 0, fds) != 0)
+			if ((type ? socketpair(AF_UNIX, type, 0, fds) : pipe(fds)) != 0)
 				return 0;
 			while (send(fds[0], block, sizeof block, MSG_DONTWAIT) > 0)
 				;
@@ -380,6 +380,7 @@ static int try(char **a) {
 	if (IS("memory")) return eat(atol(x));
 	if (IS("share")) return share(atol(x), IS2("zero"));
 	if (IS("sockets")) return sockets(atol(x), atol(y), SOCK_STREAM);
+	if (IS("pipes")) return sockets(atol(x), atol(y), 0);
 	if (IS("packets")) return sockets(atol(x), atol(y), SOCK_SEQPACKET);
 	if (IS("headless")) return headless(atol(x));
 	if (IS("split")) return split();
