@@ -66,7 +66,7 @@ func compileAttacks(t *testing.T) {
 			}
 			archive := zipped(t, a.files...)
 			require.False(t, leaks(t, archive, left, false))
-			if a.works {
+			if a.works && os.Getenv(compiletest.Machine) == "" { // all machines are alike in the open
 				require.True(t, leaks(t, archive, left, true), "in the open")
 				_ = os.Remove(left)
 			}
