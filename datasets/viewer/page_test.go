@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -80,8 +81,12 @@ func TestPage(t *testing.T) {
 	t.Run("sizes", func(t *testing.T) {
 		pages := []string{"#blockbattle.jsonl:1/40", "", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22", "#history/0_1360540800/30"}
 		b.on(t).sizes(pages, func(at string) {
-			b.Visit(at)
-			b.Await("document.querySelectorAll('.row').length >= 6 || document.querySelector('#counter').textContent.split(' ')[1] > 0")
+			if at == pages[0] {
+				b.Visit(at)
+			}
+			b.follow(at)
+			b.Await(fmt.Sprintf("document.querySelector('#list').hidden ? document.querySelector('#counter').textContent.startsWith('Turn %s ') :"+
+				" %q === '' && document.querySelectorAll('.row').length >= 6", path.Base(at), at))
 		})
 	})
 	b.on(t).Clean()
@@ -103,12 +108,16 @@ func (b *tab) list() {
 	b.Await("!document.querySelector('#list').hidden && location.hash === ''")
 }
 
+// follow goes to another place of the page, as a link does.
+func (b *tab) follow(at string) { b.Text(fmt.Sprintf("location.hash = %q", at)) }
+
 // games opens a game of every kind in the middle and at its end.
 func (b *tab) games() {
 	c := &client{b.T, b.Server}
+	b.Visit("")
 	for _, g := range c.list("").Games {
 		turns := c.game(g.ID).Replay.Turns
-		b.Visit(fmt.Sprintf("#%s/%d", g.ID, turns/2))
+		b.follow(fmt.Sprintf("#%s/%d", g.ID, turns/2))
 		b.counter(fmt.Sprintf("%d / %d", turns/2, turns-1))
 		b.Await(painted)
 		b.Shot("mid-" + word(g.ID))
@@ -178,7 +187,7 @@ func (b *tab) links() {
 		require.Equal(b, b.Text(fmt.Sprintf(colour, ink)), b.Text(fmt.Sprintf(colour, fmt.Sprint("--seat", seat))))
 	}
 	b.counter("300 / 560")
-	b.Text("location.hash = '#blocking.jsonl:1/7'") // as a link does
+	b.follow("#blocking.jsonl:1/7")
 	b.counter("7 / 30")
 	b.Do(chromedp.NavigateBack())
 	b.counter("300 / 560")
@@ -266,7 +275,7 @@ func (b *tab) errors(dir string) {
 }
 
 // sizes shows pages in windows of several sizes, in the light and in the dark: nothing is wider than the window. All are
-// shown on a phone, and the first in the other windows.
+// shown on a phone, and the first in the other windows; pictures are taken of all.
 func (b *tab) sizes(pages []string, show func(at string)) {
 	b.Helper()
 	for _, s := range []struct {
@@ -280,7 +289,7 @@ func (b *tab) sizes(pages []string, show func(at string)) {
 	} {
 		b.Size(s.w, s.h, s.density, s.dark)
 		for k, at := range pages {
-			if k > 0 && s.name != "phone" && os.Getenv("BLOCKYARD_SHOTS") == "" {
+			if (k > 0 && s.name != "phone" || s.name == "phone-dark") && os.Getenv("BLOCKYARD_SHOTS") == "" {
 				break
 			}
 			show(at)
