@@ -70,7 +70,7 @@ func TestTokens(t *testing.T) {
 	w.want(t, http.StatusOK, "POST", "/reset", `{"episode_id": "e"}`, ann...)
 	w.want(t, http.StatusNotFound, "GET", "/state?episode_id=e", "", bob...)
 	p := w.dial(t, "a")
-	p.plays(`{"type": "reset"}`)
+	p.reset("{}")
 	_, e := w.dial(t, "a").receive()
 	require.Equal(t, "CAPACITY_REACHED", e["code"])
 	require.Contains(t, e["message"], "max_sessions")
@@ -81,8 +81,8 @@ func TestTokens(t *testing.T) {
 // An episode has one WebSocket: another one ends it.
 func TestEpisodesHaveOneSocket(t *testing.T) {
 	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{{Name: "ann", Secret: "a", MaxSessions: 1}}}, nil)
-	_, r := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}`,
-		"Authorization", "Bearer a")
+	const create = `{"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"}`
+	r := w.want(t, http.StatusOK, "POST", "/mcp", create, "Authorization", "Bearer a")
 	path := "/ws?session_id=" + r["result"].(map[string]any)["session_id"].(string)
 	const sockets = 128
 	var all []*player
@@ -142,7 +142,6 @@ func TestFinishedEpisodesMakeRoom(t *testing.T) {
 	require.Equal(t, 2, w.guests.Counts().Sessions)
 }
 
-// A session that nobody uses is closed.
 func TestIdleSessionsAreClosed(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
@@ -170,7 +169,7 @@ func TestSlowReaders(t *testing.T) {
 	most.WriteTimeout = 100 * time.Millisecond
 	w := start(t, "blocking", server.Config{Limits: most}, nil)
 	p := w.dial(t, "")
-	p.plays(`{"type": "reset"}`)
+	p.reset("{}")
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for p.Write(ctx, websocket.MessageText, []byte(`{"type": "reset"}`)) == nil {
@@ -183,7 +182,7 @@ func TestSlowReaders(t *testing.T) {
 func TestDrain(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, nil)
 	p := w.dial(t, "")
-	p.plays(`{"type": "reset"}`)
+	p.reset("{}")
 	w.Drain()
 	p.plays(`{"type": "step", "data": {"move": "any"}}`)
 	_, e := w.dial(t, "").receive()

@@ -156,14 +156,9 @@ func (w *world) tool(t *testing.T, session, name string, arguments map[string]an
 // A model plays with the tools alone.
 func TestTools(t *testing.T) {
 	w := start(t, "blockbattle", server.Config{}, nil)
-	list := w.rpcCall(t, "tools/list", nil)["result"].(map[string]any)["tools"].([]any)
-	var names []string
-	for _, tool := range list {
-		names = append(names, tool.(map[string]any)["name"].(string))
-		require.Equal(t, "object", tool.(map[string]any)["inputSchema"].(map[string]any)["type"])
-	}
+	list := w.rpcCall(t, "tools/list", nil)["result"].(map[string]any)["tools"]
 	require.Equal(t, []string{"observe", "legal_moves", "play", "rules", "render", "children", "fork",
-		"rewind", "save", "restore", "release"}, names)
+		"rewind", "save", "restore", "release"}, named(t, list))
 	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
 	rules := w.tool(t, id, "rules", nil)
 	require.Contains(t, rules, "A move is text such as")
@@ -172,10 +167,9 @@ func TestTools(t *testing.T) {
 	require.Contains(t, text, "It is your turn.")
 	require.Contains(t, text, "legal moves, such as: ")
 	moves := w.tool(t, id, "legal_moves", nil)
-	text = w.tool(t, id, "play", map[string]any{"move": strings.Split(moves, "\n")[0]})
-	require.Regexp(t, `(?s)round 2.*Reward: 0\.`, text)
-	text = w.tool(t, id, "play", map[string]any{"move": "up"})
-	require.Regexp(t, `(?s)Not played: "up" is no move of blockbattle.*Reward: -0\.25\.`, text)
+	play := func(move string) string { return w.tool(t, id, "play", map[string]any{"move": move}) }
+	require.Regexp(t, `(?s)round 2.*Reward: 0\.`, play(strings.Split(moves, "\n")[0]))
+	require.Regexp(t, `(?s)Not played: "up" is no move of blockbattle.*Reward: -0\.25\.`, play("up"))
 	require.Contains(t, w.tool(t, id, "render", nil), "player1     player2\n")
 	require.Contains(t, w.tool(t, id, "observe", nil), "round 2")
 	require.Contains(t, w.tool(t, "", "render", nil), "round 1", "without a session there is the episode without a name")
@@ -189,7 +183,6 @@ func TestTools(t *testing.T) {
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 1 }, patience, 1e6)
 }
 
-// What is not a request gets an error of JSON-RPC.
 func TestBadRequests(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, nil)
 	for body, code := range map[string]float64{
@@ -208,13 +201,16 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// named returns the names of tools in a list as JSON has it.
+// named returns the names of tools in a list as JSON has it, all of which take an object.
 func named(t *testing.T, list any) (names []string) {
 	t.Helper()
-	b := envtest.Must(json.Marshal(list))
-	var tools []struct{ Name string }
-	require.NoError(t, json.Unmarshal(b, &tools))
+	var tools []struct {
+		Name        string
+		InputSchema struct{ Type string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(jsonOf(list)), &tools))
 	for _, tool := range tools {
+		require.Equal(t, "object", tool.InputSchema.Type, tool.Name)
 		names = append(names, tool.Name)
 	}
 	return names
@@ -234,11 +230,10 @@ func TestToolsThatAreOff(t *testing.T) {
 		return observationOf(w.want(t, 200, "POST", "/step", `{"action": `+action+`}`))
 	}
 	stepOverSocket := func(action string) map[string]any {
-		_, out := p.send(`{"type": "step", "data": ` + action + `}`)
-		return observationOf(out)
+		return observationOf(p.plays(`{"type": "step", "data": ` + action + `}`))
 	}
 	w.want(t, 200, "POST", "/reset", `{"seed": 1}`)
-	p.send(`{"type": "reset", "data": {"seed": 1}}`)
+	p.reset(`{"seed": 1}`)
 
 	list := envtest.Must(session.ListTools(t.Context(), nil))
 	const listing = `{"type": "list_tools"}`
@@ -252,7 +247,7 @@ func TestToolsThatAreOff(t *testing.T) {
 		require.ElementsMatch(t, []string{"observe", "play"}, named(t, tools), door)
 	}
 
-	_, before := p.send(`{"type": "state"}`)
+	before := p.state()
 	for _, name := range Tools() {
 		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: name, Arguments: map[string]any{"move": "r0 x3"}})
 		params := fmt.Sprintf(`{"name": %q, "arguments": {}}`, name)
@@ -274,8 +269,7 @@ func TestToolsThatAreOff(t *testing.T) {
 			require.Contains(t, told.(map[string]any)["message"], fmt.Sprintf("no tool %q", name), door)
 		}
 	}
-	_, after := p.send(`{"type": "state"}`)
-	require.Equal(t, before, after)
+	require.Equal(t, before, p.state())
 	require.Equal(t, 3, w.guests.Counts().Sessions, "a socket's tools are those of its own episode")
 	p.refused(`{"type": "reset", "data": {"state": "mine"}}`, "offers no restore")
 	w.refuses(t, 400, "offers no restore", "POST", "/reset", `{"state": "mine"}`)

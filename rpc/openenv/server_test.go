@@ -100,7 +100,7 @@ func begun(t *testing.T, game string, change func(*Config)) (*world, *player) {
 	t.Helper()
 	w := start(t, game, server.Config{}, change)
 	p := w.dial(t, "")
-	p.send(`{"type": "reset", "data": {"seed": 5}}`)
+	p.reset(`{"seed": 5}`)
 	return w, p
 }
 
@@ -138,11 +138,25 @@ func (p *player) send(text string) (string, map[string]any) {
 	return p.receive()
 }
 
-// plays sends a message that is answered by an observation.
-func (p *player) plays(text string) {
+// plays sends a message that is answered by an observation, and returns the result.
+func (p *player) plays(text string) map[string]any {
 	p.t.Helper()
 	kind, r := p.send(text)
 	require.Equal(p.t, "observation", kind, r)
+	return r
+}
+
+// reset begins an episode with the data of a reset.
+func (p *player) reset(data string) map[string]any {
+	p.t.Helper()
+	return p.plays(`{"type": "reset", "data": ` + data + `}`)
+}
+
+// state returns the state of the episode.
+func (p *player) state() map[string]any {
+	p.t.Helper()
+	_, s := p.send(`{"type": "state"}`)
+	return s
 }
 
 // refused sends a message that is answered by an error.
@@ -180,10 +194,9 @@ func (p *player) receive() (string, map[string]any) {
 }
 
 // step plays a move.
-func (p *player) step(move string) (string, map[string]any) {
+func (p *player) step(move string) map[string]any {
 	p.t.Helper()
-	b := envtest.Must(json.Marshal(map[string]any{"type": "step", "data": map[string]string{"move": move}}))
-	return p.send(string(b))
+	return p.plays(jsonOf(map[string]any{"type": "step", "data": map[string]string{"move": move}}))
 }
 
 // observationOf is the observation of a result.
@@ -199,7 +212,4 @@ func movesOf(result map[string]any) (moves []string) {
 	return moves
 }
 
-func jsonOf(v any) (string, error) {
-	b, err := json.Marshal(v)
-	return string(b), err
-}
+func jsonOf(v any) string { return string(envtest.Must(json.Marshal(v))) }
