@@ -180,9 +180,7 @@ func TestSlowReaders(t *testing.T) {
 
 // A server that drains takes no new sessions; those that exist go on until Close.
 func TestDrain(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, nil)
-	p := w.dial(t, "")
-	p.reset("{}")
+	w, p := begun(t, "wintetris", nil)
 	w.Drain()
 	p.plays(`{"type": "step", "data": {"move": "any"}}`)
 	_, e := w.dial(t, "").receive()

@@ -110,8 +110,7 @@ func TestMCPVersionsTakeNoPlace(t *testing.T) {
 	require.Equal(t, []int{0, 1}, asked)
 }
 
-// A session of MCP counts for its token from its beginning and belongs to
-// its token: another one can neither use nor end it.
+// A session counts from its beginning, before any tool is called. Another token can neither use nor end it.
 func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	w := start(t, "wintetris", server.Config{Tokens: []limits.Token{
 		{Name: "ann", Secret: "a", MaxSessions: 1}, {Name: "bob", Secret: "b"}}}, nil)
@@ -218,9 +217,8 @@ func named(t *testing.T, list any) (names []string) {
 
 // A tool that is off is neither listed nor called, through any door, and a reset takes no state that only it might use.
 func TestToolsThatAreOff(t *testing.T) {
-	w := start(t, "wintetris", server.Config{}, func(c *Config) { c.Tools = []string{"play", "observe"} })
+	w, p := begun(t, "wintetris", func(c *Config) { c.Tools = []string{"play", "observe"} })
 	session := envtest.Must(w.connect(t, ""))
-	p := w.dial(t, "")
 	overSocket := func(method, params string) map[string]any {
 		_, out := p.send(fmt.Sprintf(`{"type": "mcp", "data": {"jsonrpc": "2.0", "id": 1, "method": %q, "params": %s}}`,
 			method, params))
@@ -233,7 +231,6 @@ func TestToolsThatAreOff(t *testing.T) {
 		return observationOf(p.plays(`{"type": "step", "data": ` + action + `}`))
 	}
 	w.want(t, 200, "POST", "/reset", `{"seed": 1}`)
-	p.reset(`{"seed": 1}`)
 
 	list := envtest.Must(session.ListTools(t.Context(), nil))
 	const listing = `{"type": "list_tools"}`
