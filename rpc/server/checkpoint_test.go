@@ -20,6 +20,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 	"blockyard/env/vec"
@@ -68,8 +69,7 @@ func startParts(t *testing.T, p *place, game string, n int, options map[string]a
 	return all
 }
 
-// play steps the games n times with actions that depend on the step and on a row's mask. It returns all that every game
-// shows after each step.
+// play steps n times, with actions by the step and a row's mask, and returns all that every game shows after each step.
 func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
 	for step := from; step < from+n; step++ {
 		for _, g := range p {
@@ -111,29 +111,21 @@ func (p parts) is(t *testing.T, head []byte, all [][]byte) {
 	require.Equal(t, all, same)
 }
 
-// opponentsOf gives an opponent to all seats but one, unless spec is empty. Several specs, separated by bars, are a mixture.
-func opponentsOf(g *env.Game, spec string) map[int]any {
+// opponentsOf gives an opponent or a mixture to all seats but one, unless it is nil.
+func opponentsOf(g *env.Game, opponent any) map[int]any {
 	out := map[int]any{}
-	for seat := 1; spec != "" && seat < g.MaxSeats; seat++ {
-		out[seat] = spec
-		if specs := strings.Split(spec, "|"); len(specs) > 1 {
-			var entries []any
-			for k, s := range specs {
-				entries = append(entries, s, 1+0.3*float64(k))
-			}
-			out[seat] = mixed(entries...)
-		}
+	for seat := 1; opponent != nil && seat < g.MaxSeats; seat++ {
+		out[seat] = opponent
 	}
 	return out
 }
 
-// Games go on exactly on another server, with another number of workers and in other handles: every game, with every
-// kind of opponent, in every mode.
+// On another server, with other workers and handles: every game, with every kind of opponent, in every mode.
 func TestCheckpointGoesOnExactly(t *testing.T) {
 	const n = 5
 	here, there := start(t, real(1)), start(t, real(3))
 	for _, game := range games.All {
-		specs := []string{"", "random", "hand:ply=1", "learned:ply=1", "random|first|hand:ply=1"}
+		specs := []any{nil, "random", "hand:ply=1", "learned:ply=1", mixed("random", 1, "first", 1.3, "hand:ply=1", 1.6)}
 		switch {
 		case game.MaxSeats == 1:
 			specs = specs[:1]
@@ -145,7 +137,7 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 		for k, spec := range specs {
 			for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
 				rows := []string{"seat", "acting"}[k%2]
-				t.Run(fmt.Sprintf("%s %s %s %s", game.Name, spec, mode, rows), func(t *testing.T) {
+				t.Run(fmt.Sprint(game.Name, spec, mode, rows), func(t *testing.T) {
 					here.AwaitIdle(t.Context()) // the sessions of clients that are gone end a moment later
 					there.AwaitIdle(t.Context())
 					o := map[string]any{"seats": game.MaxSeats, "autoreset": mode, "rows": rows, "max_episode_steps": 17,
@@ -165,7 +157,6 @@ func TestCheckpointGoesOnExactly(t *testing.T) {
 	}
 }
 
-// rolled plays a rollout.
 func rolled(t *testing.T, g *client.Games, policy string) fields {
 	return ask(t, g, "rollout", 12, map[string]any{"policy": policy})
 }
@@ -204,28 +195,6 @@ func TestCheckpointHasPolicyAndOpponents(t *testing.T) {
 	}
 }
 
-// A page of a checkpoint also ends where memories are longer than expected.
-func TestCheckpointPagesOfLongMemories(t *testing.T) {
-	p := start(t, func(c *server.Config) {
-		c.Limits.MaxReply = 64 << 10
-		addAgent(c, "forgetful", func(uint64) (env.Agent, error) { return &forgetful{actor{choose: first}}, nil })
-	})
-	g := startGames(t, dial(t, p.unix), "toy:pick", map[string]any{"num_envs": 50, "opponents": map[int]string{1: "forgetful"}})
-	c := ask(t, g, "checkpoint", nil)
-	count := c["count"].(int)
-	require.True(t, 10 < count && count < 22, count)
-	require.Greater(t, len(c.bytes("games")), 3000*count)
-	require.Equal(t, 1, ask(t, g, "checkpoint", u32(uint32(count)))["count"])
-}
-
-// A forgetful is an agent with a long memory.
-type forgetful struct{ actor }
-
-func (*forgetful) AppendMemory(dst []byte) ([]byte, error) {
-	return append(dst, make([]byte, 3000)...), nil
-}
-func (*forgetful) RestoreMemory([]byte) error { return nil }
-
 // logged steps games n times, and returns the log of all of them as replay takes it, game after game.
 func logged(t *testing.T, g *client.Games, n int) (lengths, actions, moves []byte) {
 	rows, byGame := make([][]byte, g.NumEnvs), make([][]byte, g.NumEnvs)
@@ -257,11 +226,11 @@ func TestReplayGoesOnExactly(t *testing.T) {
 	here, there := start(t, counting), start(t, counting)
 	for _, game := range games.All {
 		for _, mode := range []string{"NextStep", "SameStep"} {
-			for _, spec := range []string{"", "counted", "random|counted"} {
-				if game.MaxSeats == 1 && spec != "" {
+			for _, spec := range []any{nil, "counted", mixed("random", 1, "counted", 1.3)} {
+				if game.MaxSeats == 1 && spec != nil {
 					continue
 				}
-				t.Run(fmt.Sprintf("%s %s %s", game.Name, mode, spec), func(t *testing.T) {
+				t.Run(fmt.Sprint(game.Name, mode, spec), func(t *testing.T) {
 					o := map[string]any{"seed": 5, "autoreset": mode, "max_episode_steps": 6, "log": true,
 						"seats": game.MaxSeats, "opponents": opponentsOf(game, spec)}
 					left, right := openParts(t, here, game.Name, 4, o, 0), openParts(t, there, game.Name, 4, o, 0)
@@ -306,19 +275,29 @@ func TestReplayGoesOnExactly(t *testing.T) {
 	}
 }
 
-// What a log is for is refused where it cannot work, and malformed requests are.
-func TestReplayRefuses(t *testing.T) {
+// Checkpoints and logs are refused where they cannot work, and malformed requests are.
+func TestReplayAndCheckpointRefuse(t *testing.T) {
 	c := dial(t, start(t, real(1)).unix)
 	for spec, reason := range map[string]string{
-		"hand:time=50ms": `open: log: the opponent "hand:time=50ms" of seat 1 cannot be replayed elsewhere: ` +
-			"its choices depend on the clock (time=50ms), so no other run can repeat them",
-		"silent": "it is a program of its own, whose memory cannot be read",
+		"hand:time=50ms": "its choices depend on the clock (time=50ms), so no other run can repeat them",
+		"silent":         "it is a program of its own, whose memory cannot be read",
 	} {
-		before := memory(t, c)
-		_, err := c.Open("tetrisduel", map[string]any{"log": true, "opponents": map[int]string{1: spec}})
-		refused(t, wire.BadParams, reason, err)
+		before, options := memory(t, c), map[string]any{"log": true, "opponents": map[int]string{1: spec}}
+		says := fmt.Sprintf("open: log: the opponent %q of seat 1 cannot be replayed elsewhere: %s", spec, reason)
+		refused(t, wire.BadParams, says, envtest.Failed(c.Open("tetrisduel", options)))
 		require.Equal(t, before, memory(t, c))
+		options["log"] = false
+		g := openGames(c, "tetrisduel", options)
+		require.Equal(t, wire.NeedsReset, code(t, g.Call("checkpoint", nil, nil)), "before the first reset")
+		require.NoError(t, g.Reset(nil))
+		says = fmt.Sprintf("the opponent of seat 1, %q, cannot be saved: %s", spec, reason)
+		refused(t, wire.BadParams, says, g.Call("checkpoint", nil, nil))
 	}
+	policies := startGames(t, c, "tetrisduel", nil)
+	rolled(t, policies, "hand:ply=1,time=5ms")
+	refused(t, wire.BadParams, `the rollout policy, "hand:ply=1,time=5ms", cannot be saved`, policies.Call("checkpoint", nil, nil))
+	rolled(t, policies, "first")
+	require.NoError(t, policies.Call("checkpoint", nil, nil))
 	g := openGames(c, "tetrisduel", map[string]any{"log": true, "num_envs": 2, "opponents": map[int]string{1: "first"}})
 	before := memory(t, c)
 	require.ErrorContains(t, g.Call("set_opponents", nil, map[int]string{1: "hand:time=1s"}),
@@ -347,24 +326,6 @@ func saveOne(t testing.TB, p *place, n int) (a parts, head []byte, all [][]byte)
 	require.NoError(t, g.Call("rollout", nil, 9, map[string]any{"policy": "first", "keep": "last"}))
 	head, all = parts{g}.checkpoint(t)
 	return parts{g}, head, all
-}
-
-func TestCheckpointRefuses(t *testing.T) {
-	p := start(t, real(1))
-	for spec, says := range map[string]string{
-		"hand:time=5ms": `the opponent of seat 1, "hand:time=5ms", cannot be saved: its choices depend on the clock (time=5ms)`,
-		"silent":        `the opponent of seat 1, "silent", cannot be saved: it is a program of its own`,
-	} {
-		a := openParts(t, p, "tetrisduel", 2, map[string]any{"opponents": map[int]string{1: spec}}, 0)
-		require.Equal(t, wire.NeedsReset, code(t, a[0].Call("checkpoint", nil, nil)), "before the first reset")
-		require.NoError(t, a[0].Reset(nil))
-		refused(t, wire.BadParams, says, a[0].Call("checkpoint", nil, nil))
-	}
-	a := startParts(t, p, "tetrisduel", 2, nil)
-	rolled(t, a[0], "hand:ply=1,time=5ms")
-	require.ErrorContains(t, a[0].Call("checkpoint", nil, nil), `the rollout policy, "hand:ply=1,time=5ms", cannot be saved`)
-	rolled(t, a[0], "first")
-	require.NoError(t, a[0].Call("checkpoint", nil, nil))
 }
 
 // Whatever byte is damaged, nothing is resumed, and one error says so.
@@ -472,8 +433,7 @@ func FuzzResume(f *testing.F) {
 	})
 }
 
-// Games may be resumed in parts, in any order, also into games with other opponents than those of the checkpoint, which make
-// room for it. Until all of them are, the others need a reset.
+// In any order, also into games with other opponents, which make room. Until all are resumed, the others need a reset.
 func TestResumeInParts(t *testing.T) {
 	p := start(t, real(1))
 	a := startParts(t, p, "tetrisduel", 4, map[string]any{"opponents": map[int]any{1: mixed("random", 1, "first", 2)}})
@@ -510,8 +470,7 @@ func TestResumeInParts(t *testing.T) {
 	require.NotZero(t, same()[2])
 }
 
-// Weights that were uploaded are named by their content: another session uploads them before it resumes. What the
-// server accounts for is given back, whether requests fail or not.
+// Another session uploads the same weights before it resumes. All memory is given back, whether requests fail or not.
 func TestResumeWithUploads(t *testing.T) {
 	p := start(t, real(1))
 	weights, err := os.ReadFile(filepath.Join("..", "..", "agents", "bots", "tetrisduelbot", "weights", "tetrisduel.safetensors"))
