@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"math/bits"
 	"net"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -114,7 +115,7 @@ func config() server.Config {
 				return playing(first), err
 			}
 			switch t.String() {
-			case "first", "second", "again":
+			case "first", "again":
 				return playing(first), nil
 			case "last":
 				return playing(last), nil
@@ -131,31 +132,16 @@ func config() server.Config {
 type place struct {
 	*server.Server
 	unix, tcp string
-	log       *safeLog
+	log       *os.File
 	stop      func()
 }
 
-// A safeLog is a log that several goroutines write.
-type safeLog struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *safeLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (p *place) logged() string {
-	p.log.mu.Lock()
-	defer p.log.mu.Unlock()
-	return p.log.buf.String()
-}
+func (p *place) logged() string { return string(envtest.Must(os.ReadFile(p.log.Name()))) }
 
 // start runs a server on a unix socket and a TCP port until the test ends.
 func start(t testing.TB, change func(*server.Config)) *place {
-	p := &place{log: &safeLog{}}
+	p := &place{log: envtest.Must(os.Create(filepath.Join(t.TempDir(), "log")))}
+	t.Cleanup(func() { _ = p.log.Close() })
 	c := config()
 	c.Log = slog.New(slog.NewTextHandler(p.log, nil))
 	if change != nil {
@@ -187,7 +173,6 @@ func dial(t testing.TB, address string, token ...string) *client.Client {
 	return c
 }
 
-// openGames opens games over a connection.
 func openGames(c *client.Client, game string, options map[string]any) *client.Games {
 	return envtest.Must(c.Open(game, options))
 }
@@ -313,7 +298,6 @@ func (c *chooser) of(g *client.Games) []byte {
 // none is no action for each of so many rows.
 func none(rows int) []byte { return bytes.Repeat([]byte{0xff}, 2*rows) }
 
-// stepped steps once with chosen legal actions.
 func stepped(t testing.TB, g *client.Games, c *chooser) { require.NoError(t, g.Step(c.of(g))) }
 
 // roll plays steps with random actions on the server. The slab stays as it is.
@@ -343,8 +327,7 @@ type way struct {
 // overSocket resets and steps with one message each way.
 func overSocket(g *client.Games) *way { return &way{Games: g, reset: g.Reset, step: g.Step} }
 
-// Games of one seed say the same to every client, in shared memory and in memory of this process, in every mode: every
-// byte of every slab, and of the last observations of games that ended.
+// To every client, in shared memory and in this process, in every mode: slabs, and last observations of games that ended.
 func TestSameEverywhere(t *testing.T) {
 	p := start(t, nil)
 	for _, mode := range []string{"NextStep", "SameStep", "Disabled"} {
@@ -512,7 +495,6 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 	require.Error(t, envtest.Failed(l.Write(requests[:3])), "a part of a request ends the session")
 }
 
-// TestLocalAtOnce uses a connection, and several, from many goroutines.
 func TestLocalAtOnce(t *testing.T) {
 	p := start(t, nil)
 	shared := p.Local()
