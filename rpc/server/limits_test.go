@@ -60,7 +60,6 @@ func TestSessionLimit(t *testing.T) {
 	}
 }
 
-// open opens n games.
 func open(c *client.Client, game string, n int) error {
 	_, err := c.Open(game, map[string]any{"num_envs": n})
 	return err
@@ -112,7 +111,6 @@ func held(t *testing.T, address string) net.Conn {
 	return conn
 }
 
-// TestInflightLimit asks faster than the server can answer.
 func TestInflightLimit(t *testing.T) {
 	change, open := gated(func(c *server.Config) { c.Limits.MaxInflight = 2 })
 	conn := held(t, start(t, change).unix)

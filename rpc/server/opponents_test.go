@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -53,8 +52,7 @@ func seatOne(g *client.Games) (ids []int) {
 	return ids
 }
 
-// A mixture is drawn for every game; the slab, final, opponent_stats and the record say who played, also after the
-// mixture has changed.
+// The slab, final, opponent_stats and the record say who was drawn for a game, also after the mixture has changed.
 func TestMixture(t *testing.T) {
 	for _, mode := range []string{"NextStep", "SameStep"} {
 		g := opened(t, "toy:pick", map[string]any{"num_envs": 40, "autoreset": mode,
@@ -173,8 +171,7 @@ func TestUpload(t *testing.T) {
 	require.Eventually(t, func() bool { return memory(t, other) == idle }, hangs, 10*time.Millisecond)
 }
 
-// An opponent is unloaded when no mixture has it and no game plays it any more, so that a pool which changes
-// for days does not fill the server.
+// Who is in no mixture and no game any more is unloaded: a pool that changes for days does not fill the server.
 func TestOpponentsRetire(t *testing.T) {
 	p := start(t, nil)
 	c := dial(t, p.unix)
@@ -269,26 +266,6 @@ func goOn(t testing.TB, g *client.Games) (seats int) {
 	}
 }
 
-// pair opens the same games with these opponents, and with those.
-func pair(t *testing.T, p *place, game string, options map[string]any, these, those map[int]any) (a, b *client.Games) {
-	options = maps.Clone(options)
-	options["opponents"] = these
-	a = openGames(dial(t, p.unix), game, options)
-	options["opponents"] = those
-	return a, openGames(dial(t, p.unix), game, options)
-}
-
-// alike steps both games of a pair and answers what they ask.
-func alike(t *testing.T, a, b *client.Games, c *chooser) (seats int) {
-	require.Equal(t, a.Slab, b.Slab)
-	actions := c.of(a)
-	for _, g := range []*client.Games{a, b} {
-		require.NoError(t, g.Step(actions))
-		seats += goOn(t, g)
-	}
-	return seats
-}
-
 // A client that is an opponent and plays as one of the server's agents has the same games: slabs, last observations,
 // results, records and the names in them, also when its seats are asked for in parts, and through a checkpoint of one
 // that goes on with the other.
@@ -303,8 +280,10 @@ func TestClientAsOpponent(t *testing.T) {
 			for _, mode := range []string{"NextStep", "SameStep"} {
 				for _, seat := range []int{1, 0} {
 					options := map[string]any{"num_envs": 9, "autoreset": mode, "fields": []string{"planes", "mask", "seat"}}
-					a, b := pair(t, p, game, options,
-						map[int]any{seat: mixed("first", 1, "last", 0.5)}, map[int]any{seat: mixed("client:first", 1, "last", 0.5)})
+					options["opponents"] = map[int]any{seat: mixed("first", 1, "last", 0.5)}
+					a := openGames(dial(t, p.unix), game, options)
+					options["opponents"] = map[int]any{seat: mixed("client:first", 1, "last", 0.5)}
+					b := openGames(dial(t, p.unix), game, options)
 					require.Equal(t, []string{"client:first", "last"}, b.Opponents)
 					both := []*client.Games{a, b}
 					for _, g := range both {
@@ -313,7 +292,12 @@ func TestClientAsOpponent(t *testing.T) {
 					seats := goOn(t, b)
 					var c chooser
 					for step := range 40 {
-						seats += alike(t, a, b, &c)
+						require.Equal(t, a.Slab, b.Slab)
+						actions := c.of(a)
+						for _, g := range both {
+							require.NoError(t, g.Step(actions))
+							seats += goOn(t, g)
+						}
 						require.Equal(t, ask(t, a, "final"), ask(t, b, "final"))
 						if step == 17 && !small { // each goes on as the other
 							one, ones := parts{a}.checkpoint(t)
@@ -337,10 +321,10 @@ func TestClientAsOpponent(t *testing.T) {
 
 // The same in a stream: a game that waits is sent once more.
 func TestClientAsOpponentOfAStream(t *testing.T) {
-	options := map[string]any{"num_envs": 4, "autoreset": "SameStep"}
-	a, b := pair(t, start(t, nil), "toy:turns", options, map[int]any{0: "first"}, map[int]any{0: "client:first"})
-	require.NoError(t, a.Reset(nil))
-	require.NoError(t, b.Reset(nil))
+	options := map[string]any{"num_envs": 4, "autoreset": "SameStep", "opponents": map[int]any{0: "first"}}
+	a := started(t, "toy:turns", options)
+	options["opponents"] = map[int]any{0: "client:first"}
+	b := started(t, "toy:turns", options)
 	goOn(t, b)
 	var c chooser
 	for range 60 {

@@ -185,8 +185,7 @@ func TestRollout(t *testing.T) {
 	}
 }
 
-// TestWaitingRows plays toy:turns with all three seats through the ends of games: every seat has its
-// row, and a row that need not act has one action, 0, which changes nothing.
+// Every seat has its row, also at the ends of games. One that need not act has one action, 0, which changes nothing.
 func TestWaitingRows(t *testing.T) {
 	for _, autoreset := range []string{"NextStep", "SameStep"} {
 		g := started(t, "toy:turns", map[string]any{"num_envs": 4, "seed": 3, "autoreset": autoreset})
@@ -289,15 +288,13 @@ func TestBadRequests(t *testing.T) {
 			"ping": {{1}}, "describe": {{5}}, "open": {nil},
 			"reset": {nil, {-1}, {1, map[string]any{"seed": -1}}, {1, map[string]any{"mask": []byte{1}}},
 				{1, map[string]any{"mask": []byte{0, 0}}}, {1, map[string]any{"seed": 1, "seeds": make([]byte, 16)}}},
-			"afterstates": {{1, nil, map[string]any{"seed": -300}}},
-			"legal":       {{1, []byte{1, 2}}, {1, u32(2)}, {1, u32(1, 1)}, {1, "all"}},
-			"clone":       {{1, u32(0), u32(1), map[string]any{"reseed": -1}}, {1, u32(0), u32(0, 1)}},
-			"render": {{1, 2}, {1, 0, map[string]any{"mode": "video"}},
-				{1, 0, map[string]any{"mode": "svg", "theme": "grey"}}},
-			"rollout": {{1, 0}, {1, 1 << 40}, {1, 1, map[string]any{"keep": "some"}}},
-			"text":    {{"toy:pick", []byte{1}}, {"toy:pick", u16(9)}},
-			"set_opponents": {{1, map[int]any{7: "first"}}, {1, map[int]any{}},
-				{1, map[string]any{"one": "first"}}},
+			"afterstates":    {{1, nil, map[string]any{"seed": -300}}},
+			"legal":          {{1, []byte{1, 2}}, {1, u32(2)}, {1, u32(1, 1)}, {1, "all"}},
+			"clone":          {{1, u32(0), u32(1), map[string]any{"reseed": -1}}, {1, u32(0), u32(0, 1)}},
+			"render":         {{1, 2}, {1, 0, map[string]any{"mode": "video"}}, {1, 0, map[string]any{"mode": "svg", "theme": "grey"}}},
+			"rollout":        {{1, 0}, {1, 1 << 40}, {1, 1, map[string]any{"keep": "some"}}},
+			"text":           {{"toy:pick", []byte{1}}, {"toy:pick", u16(9)}},
+			"set_opponents":  {{1, map[int]any{7: "first"}}, {1, map[int]any{}}, {1, map[string]any{"one": "first"}}},
 			"opponent_stats": {{1, map[string]any{"reset": 1}}},
 			"upload": {{"toy:pick", "net:weights=sha256:00", []byte("good")}, {"toy:pick", "first", []byte("good")},
 				{"toy:pick", "first"}},
@@ -309,8 +306,7 @@ func TestBadRequests(t *testing.T) {
 	require.NoError(t, g.Step(none(4)), "the handle works after all of that")
 }
 
-// TestFinalInParts: a client with a small max_reply reads in parts what another one gets at once. The games end alike in
-// every autoreset mode.
+// A client with a small max_reply reads in parts what another one gets at once, alike in every autoreset mode.
 func TestFinalInParts(t *testing.T) {
 	large := start(t, nil)
 	small := start(t, func(c *server.Config) { c.Limits.MaxReply = 64 << 10 })
@@ -529,8 +525,7 @@ func TestStreamStopsWaiting(t *testing.T) {
 	p := start(t, change)
 	before := inUse()
 	options := map[string]any{"num_envs": 1, "opponents": map[int]string{1: "gate"}}
-	conn := greeted(t, p.unix, request("open", "toy:pick", options), request("reset", 1),
-		request("send", 1, u32(0), u16(65535)))
+	conn := greeted(t, p.unix, request("open", "toy:pick", options), request("reset", 1), request("send", 1, u32(0), u16(65535)))
 	begun := time.Now()
 	require.Zero(t, asks(t, conn, request("recv", 1, 1, 1, 50)))
 	require.GreaterOrEqual(t, time.Since(begun), 50*time.Millisecond)

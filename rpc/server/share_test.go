@@ -22,7 +22,6 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// TestRolloutIntoSlots compares a rollout in slots with one over the socket.
 func TestRolloutIntoSlots(t *testing.T) {
 	for _, policy := range []string{"random", "first"} {
 		c, options := dial(t, start(t, nil).unix), map[string]any{"num_envs": 4, "seed": 3}
@@ -100,7 +99,6 @@ func TestSharedMemoryCannotShrink(t *testing.T) {
 	require.NotContains(t, p.logged(), "panic")
 }
 
-// TestStepSlotAllocatesNothing counts both ends of the connection.
 func TestStepSlotAllocatesNothing(t *testing.T) {
 	g := sharingOf(t, started(t, "blockbattle", map[string]any{"num_envs": 32, "packed": true}), 1)
 	copy(g.slots[0].actions, none(g.Rows))
