@@ -69,8 +69,7 @@ func TestMCP(t *testing.T) {
 	require.NoError(t, a.Close())
 	require.Eventually(t, func() bool { return w.guests.Counts().Sessions == 1 }, patience, time.Millisecond)
 	require.NoError(t, w.Close())
-	_, err := b.CallTool(t.Context(), &mcp.CallToolParams{Name: "render"})
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(b.CallTool(t.Context(), &mcp.CallToolParams{Name: "render"})))
 }
 
 // Sessions of MCP need the token too, and have a limit.
@@ -78,13 +77,11 @@ func TestMCPIsLimited(t *testing.T) {
 	most := limits.DefaultLimits()
 	most.MaxSessions = 2
 	w := start(t, "wintetris", server.Config{Limits: most, Tokens: []limits.Token{{Name: "ann", Secret: "a"}}}, nil)
-	_, err := w.connect(t, "b")
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(w.connect(t, "b")))
 	for range 2 {
 		call(t, envtest.Must(w.connect(t, "a")), "observe", nil)
 	}
-	_, err = w.connect(t, "a")
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(w.connect(t, "a")))
 	status, e := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "initialize"}`, "Authorization", "Bearer a",
 		"Accept", "application/json, text/event-stream")
 	require.Equal(t, http.StatusServiceUnavailable, status)
@@ -117,8 +114,7 @@ func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 	s := envtest.Must(w.connect(t, "a"))
 	require.Equal(t, 1, w.guests.Counts().Sessions, "before any tool is called")
 	for range 63 {
-		_, err := w.connect(t, "a")
-		require.ErrorContains(t, err, "Service Unavailable")
+		require.ErrorContains(t, envtest.Failed(w.connect(t, "a")), "Service Unavailable")
 	}
 	require.Equal(t, 1, w.guests.Counts().Sessions)
 	for _, method := range []string{"POST", "GET", "DELETE"} {
@@ -274,9 +270,9 @@ func TestToolsThatAreOff(t *testing.T) {
 
 // Names that are no tools are refused, and those that are are listed.
 func TestToolsAreNamed(t *testing.T) {
+	const want = "want some of observe,legal_moves,play,rules,render,children,fork,rewind,save,restore,release"
 	for _, wrong := range [][]string{{""}, {"play", "pley"}, {"Play"}, {"play "}} {
-		_, err := only(wrong)
-		require.ErrorContains(t, err, "want some of observe,legal_moves,play,rules,render,children,fork,rewind,save,restore,release")
+		require.ErrorContains(t, envtest.Failed(only(wrong)), want)
 	}
 	require.Len(t, envtest.Must(only(nil)), len(Tools()))
 }
