@@ -74,7 +74,7 @@ func (p parts) play(t *testing.T, from, n int, disabled bool) (told []string) {
 	for step := from; step < from+n; step++ {
 		for _, g := range p {
 			count := func(mask []byte) uint64 { return uint64(crc32.ChecksumIEEE(mask)) + uint64(step) }
-			require.NoError(t, g.Step(chosen(g, count)))
+			require.NoError(t, g.Step(chosen(g.Field("mask"), g.Rows, count)))
 			told = append(told, gamesOf(g, g.Slab, g.NumEnvs)...)
 			ended := or(g.Field("terminated"), g.Field("truncated"))
 			if disabled && bytes.Contains(ended, []byte{1}) {
@@ -199,7 +199,7 @@ func TestCheckpointHasPolicyAndOpponents(t *testing.T) {
 func logged(t *testing.T, g *client.Games, n int) (lengths, actions, moves []byte) {
 	rows, byGame := make([][]byte, g.NumEnvs), make([][]byte, g.NumEnvs)
 	for range n {
-		all := chosen(g, func([]byte) uint64 { return 0 })
+		all := chosen(g.Field("mask"), g.Rows, func([]byte) uint64 { return 0 })
 		require.NoError(t, g.Step(all))
 		for i := range rows {
 			wide := 2 * g.RowsPerEnv
@@ -473,8 +473,7 @@ func TestResumeInParts(t *testing.T) {
 // Another session uploads the same weights before it resumes. All memory is given back, whether requests fail or not.
 func TestResumeWithUploads(t *testing.T) {
 	p := start(t, real(1))
-	weights, err := os.ReadFile(filepath.Join("..", "..", "agents", "bots", "tetrisduelbot", "weights", "tetrisduel.safetensors"))
-	require.NoError(t, err)
+	weights := envtest.Must(os.ReadFile("../../agents/bots/tetrisduelbot/weights/tetrisduel.safetensors"))
 	name := fmt.Sprintf("sha256:%x", sha256.Sum256(weights))
 	spec := "learned:ply=1,weights=" + name
 	from, into := dial(t, p.unix), dial(t, p.unix)

@@ -39,7 +39,7 @@ func little(v any) []byte {
 	return b
 }
 
-// exchanges is a session of two games of the toy game toy:pick, in order.
+// exchanges is a session of two games of toy:pick, which restores a state and resumes a checkpoint of another one.
 func exchanges(state []byte, c fields) []exchange {
 	return []exchange{
 		{"ping", "ping", nil},
@@ -139,7 +139,9 @@ func dump(mark string, b []byte) string {
 
 // TestGoldenBytes holds the server to the bytes that PROTOCOL.md shows. BLOCKYARD_UPDATE=1 records them again.
 func TestGoldenBytes(t *testing.T) {
-	all := exchanges(captureState(t))
+	g := opened(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
+	require.NoError(t, g.Reset(map[string]any{"seed": 7}))
+	all := exchanges(ask(t, g, "snapshot", u32(0)).bytes("states"), ask(t, g, "checkpoint", u32(0)))
 	asked, answered := record(t, all)
 	var document strings.Builder
 	for i, e := range all {
@@ -153,11 +155,4 @@ func TestGoldenBytes(t *testing.T) {
 		return
 	}
 	require.Equal(t, document.String(), after, "PROTOCOL.md shows other bytes; record them with BLOCKYARD_UPDATE=1")
-}
-
-// captureState fetches the state that the session restores and the checkpoint that it resumes.
-func captureState(t *testing.T) (state []byte, c fields) {
-	g := opened(t, "toy:pick", map[string]any{"num_envs": 2, "opponents": map[int]string{1: "first"}})
-	require.NoError(t, g.Reset(map[string]any{"seed": 7}))
-	return ask(t, g, "snapshot", u32(0)).bytes("states"), ask(t, g, "checkpoint", u32(0))
 }

@@ -118,8 +118,7 @@ func TestBadMixtures(t *testing.T) {
 		"opponents[1]: limit opponents of a seat is 256, asked for 257":           slices.Repeat(mixed("first", 1), 257),
 	} {
 		idle := memory(t, c)
-		_, err := c.Open("toy:pick", map[string]any{"opponents": map[int]any{1: m}})
-		require.ErrorContains(t, err, "open: "+says)
+		require.ErrorContains(t, envtest.Failed(c.Open("toy:pick", map[string]any{"opponents": map[int]any{1: m}})), "open: "+says)
 		require.Equal(t, idle, memory(t, c))
 		g := openGames(c, "toy:pick", map[string]any{"num_envs": 3, "opponents": map[int]any{1: "first"}})
 		idle = memory(t, c)
@@ -241,13 +240,9 @@ func TestOpponentsThatFail(t *testing.T) {
 func answerFirst(t testing.TB, g *client.Games, games []byte) (seats int, waiting []byte) {
 	for {
 		a := ask(t, g, "asked", games)
-		asked, mask := a.bytes("seats"), a.bytes("mask")
+		asked := a.bytes("seats")
 		n := len(asked)
-		var actions []byte
-		for k := range n {
-			width := len(mask) / n
-			actions = append(actions, u16(legalOf(mask[k*width:(k+1)*width], 0))...)
-		}
+		actions := chosen(a.bytes("mask"), n, func([]byte) uint64 { return 0 })
 		require.NoError(t, g.Call("answer", nil, a["games"], asked, actions))
 		if seats += n; n == a["all"] {
 			return seats, a.bytes("waiting")

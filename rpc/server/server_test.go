@@ -14,7 +14,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -275,10 +274,10 @@ func legalOf(mask []byte, k uint64) uint16 {
 	return legal[k%uint64(len(legal))]
 }
 
-// chosen returns a legal action for each row of games, counted as count says of its mask.
-func chosen(g *client.Games, count func(mask []byte) uint64) (actions []byte) {
-	masks := g.Field("mask")
-	for mask := range slices.Chunk(masks, len(masks)/g.Rows) {
+// chosen returns a legal action for each of so many rows, counted as count says of its mask.
+func chosen(masks []byte, rows int, count func(mask []byte) uint64) (actions []byte) {
+	for k := range rows {
+		mask := masks[k*len(masks)/rows : (k+1)*len(masks)/rows]
 		actions = append(actions, u16(legalOf(mask, count(mask)))...)
 	}
 	return actions
@@ -289,7 +288,7 @@ type chooser uint64
 
 // of returns actions for the position that games show.
 func (c *chooser) of(g *client.Games) []byte {
-	return chosen(g, func([]byte) uint64 {
+	return chosen(g.Field("mask"), g.Rows, func([]byte) uint64 {
 		*c = chooser(env.Mix(uint64(*c) + 1))
 		return uint64(*c)
 	})
