@@ -188,6 +188,19 @@ func TestCalled(t *testing.T) {
 	}
 }
 
+// A command line is parsed by its command alone; help, and a word that is no command, by all of them.
+func TestParserOfOneCommand(t *testing.T) {
+	p := &Program{Name: "test", Commands: new(struct {
+		Flag
+		Play playCmd  `cmd:""`
+		Stop struct{} `cmd:""`
+	})}
+	for line, want := range map[string]int{"play chess": 1, "stop": 1, "play --help": 2, "stop -h": 2, "halt": 2, "": 2} {
+		k := envtest.Must(p.parser(strings.Fields(line), &Console{}))
+		require.Len(t, k.Model.Leaves(false), want, line)
+	}
+}
+
 // The help of a flag shows its default once, also where a placeholder stands for the value.
 func TestHelp(t *testing.T) {
 	var flags struct {
