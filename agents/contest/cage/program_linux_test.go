@@ -101,7 +101,7 @@ var rebellions = map[string]string{
 	"becomes a link to a secret":                                  "rm bot && ln -s SECRET bot",
 	"deletes itself":                                              "rm bot",
 	"takes its right to be executed":                              "chmod 644 bot",
-	"changes that right to and fro":                               "for k in $(seq 20); do chmod 644 bot; chmod 755 bot; done",
+	"changes that right to and fro":                               "for k in $(seq 200); do chmod 644 bot; chmod 755 bot; done",
 	"replaces its folder":                                         "cd .. && mv bot old && ln -s SECRET bot",
 	"replaces its folder for temporaries":                         "cd .. && { mv tmp old; ln -s SECRET tmp; }; true",
 	"takes all rights from its folder":                            "chmod 000 .",

@@ -50,8 +50,8 @@ func sixes(t *testing.T) string {
 // the process that takes them goes on. Each has ended one, or made it search for minutes.
 func TestBombs(t *testing.T) {
 	deep := func(text string) string { return compiletest.Zip(t, "bot.toml", text, "main.py", "") }
-	folders := make([]string, 0, 220_000)
-	for k := range 110_000 {
+	folders := make([]string, 0, 400_000)
+	for k := range 200_000 {
 		folders = append(folders, fmt.Sprintf("d%d/", k), "")
 	}
 	records := map[string]string{}
@@ -104,7 +104,7 @@ func TestScansEnd(t *testing.T) {
 	for k := range 990 {
 		many = append(many, fmt.Sprintf("m%d.py", k), strings.Repeat(fmt.Sprintf("import m%d, x%d\n", k+1, k), 8<<10/18))
 	}
-	imports := "package main\n\n/*\n" + strings.Repeat("import \"a\"\n", 500_000) + "*/\nfunc main() {}\n"
+	imports := "package main\n\n/*\n" + strings.Repeat("import \"a\"\n", 2_800_000) + "*/\nfunc main() {}\n"
 	late := Default
 	late.Time = time.Millisecond
 	for name, path := range map[string]string{
