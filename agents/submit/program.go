@@ -20,7 +20,7 @@ import (
 const settings = "agents/submit/programs/program/settings.go"
 
 // Source returns the bot's file, not compiled yet. Weights keep as many bits as fit into MaxChars less 5,000
-// characters; at 13 bits, the fewest, the file may have MaxChars. If not all fit, the bot plays a rounded network.
+// characters; at 10 bits, the fewest, the file may have MaxChars. If not all fit, the bot plays a rounded network.
 func (b Bot) Source() (f *File, err error) {
 	defer func() {
 		if err != nil {
@@ -152,8 +152,8 @@ func (b Bot) flatten(s *entry.Submission, learned bool) (string, error) {
 	return string(src), err
 }
 
-// fewestBits is the least that rounding leaves of a weight: 1 bit of sign, 8 of exponent, 4 of mantissa.
-const fewestBits = 13
+// fewestBits is the least that rounding leaves of a weight: 1 bit of sign, 5 of exponent, 4 of mantissa.
+const fewestBits = 10
 
 // A file keeps spare characters free for changes of the code, as long as its weights have more than fewestBits.
 const spare = 5000
@@ -206,7 +206,7 @@ func widths(net *mlp.Net) []int {
 
 // textLen is the length of what netpack.Encode writes for a network of these widths.
 func textLen(widths []int, bits int) int {
-	weights, head := 0, fmt.Sprint(bits)
+	weights, head := 0, fmt.Sprintf("%d %3d", bits, 0)
 	for i, in := range widths[:len(widths)-1] {
 		weights += (in + 1) * widths[i+1]
 		head += fmt.Sprintf(" %d %d", in, widths[i+1])

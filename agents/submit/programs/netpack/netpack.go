@@ -1,46 +1,64 @@
 // Package netpack encodes a value network as text that fits into a source file, and decodes it. The text is base64 of
-// the leading bits of every weight:
+// rounded weights:
 //
-//	24 122 64 64 1
+//	12  96 122 64 64 1
 //	<RFC 4648, standard alphabet, without padding, in lines of 120 characters>
 //
-// The first line holds the number of bits per weight (1 sign, 8 exponent, the rest mantissa), then the inputs and
-// outputs of every layer. The weights follow layer by layer, most significant bit first: the matrix row by row, then
-// the biases.
+// The first line holds the number of bits per weight, the binary exponent of the scale, then the inputs and outputs of
+// every layer. The weights follow layer by layer, most significant bit first: the matrix row by row, then the biases.
+// A weight is 1 bit of sign, 5 of exponent and the rest of mantissa, like the last of a float32 without the first 3 of
+// its exponent, times 2 to the power of the scale. The scale is such that the largest weight has the largest exponent;
+// those below a 2^30th of it are multiples of the smallest number, as float32 has them too.
 package netpack
 
 import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"blockyard/agents/mlp"
 )
 
-// Bits per weight: Exact keeps every weight unchanged, Fewest is the least that Encode accepts.
+// Bits per weight: Exact keeps all that a float32 has, but of weights below a 2^30th of the largest; Fewest is the least
+// that Encode accepts.
 const (
-	Exact  = 32
-	Fewest = 12
+	Exact  = 1 + size
+	Fewest = 9
 )
+
+// size is the number of bits without the sign: 5 of exponent and 23 of mantissa.
+const size = 28
 
 // LineLen is the number of characters per line of base64.
 const LineLen = 120
 
-// Round rounds x to the nearest number with the given number of leading bits. A number that would become infinite is
-// truncated instead. Rounding a rounded number does not change it.
-func Round(x float32, bits int) float32 {
-	drop := uint(Exact - bits)
-	if drop == 0 {
-		return x
+// round returns the leading bits of x times 2 to the power of -scale, rounded to the nearest. A number that would
+// become too large is truncated instead. Rounding a rounded number does not change it.
+func round(x float32, scale, bits int) uint64 {
+	b := math.Float32bits(float32(math.Ldexp(float64(x), -scale)))
+	sign, rest, drop := b>>31, b&^(1<<31), Exact-bits
+	if drop > 0 {
+		if up := rest + 1<<(drop-1); up>>size == 0 {
+			rest = up
+		}
 	}
-	b := math.Float32bits(x)
-	up := b + 1<<(drop-1)
-	if up>>23&0xFF == 0xFF {
-		up = b
+	return uint64(sign<<(bits-1) | rest>>drop)
+}
+
+// scaleOf returns the binary exponent by which the largest weight has the largest exponent of 5 bits.
+func scaleOf(net *mlp.Net) int {
+	largest := float32(0)
+	for _, l := range net.Layers() {
+		for _, x := range slices.Concat(l.W, l.B) {
+			largest = max(largest, x, -x)
+		}
 	}
-	return math.Float32frombits(up >> drop << drop)
+	const bias, one = 127, 1 // of a float32, and of Frexp's exponent
+	_, e := math.Frexp(float64(largest))
+	return e - one + bias - (1<<5 - 1)
 }
 
 // Encode returns the text of a network with the given number of bits per weight.
@@ -49,7 +67,8 @@ func Encode(net *mlp.Net, bits int) (string, error) {
 		return "", fmt.Errorf("netpack: %d bits per weight, want %d to %d", bits, Fewest, Exact)
 	}
 	var out strings.Builder
-	fmt.Fprint(&out, bits)
+	scale := scaleOf(net)
+	fmt.Fprintf(&out, "%d %3d", bits, scale)
 	var data []byte
 	var hold uint64 // its last held bits are not in data yet
 	held := 0
@@ -57,7 +76,7 @@ func Encode(net *mlp.Net, bits int) (string, error) {
 		fmt.Fprintf(&out, " %d %d", l.In, l.Out)
 		for _, xs := range [][]float32{l.W, l.B} {
 			for _, x := range xs {
-				hold = hold<<bits | uint64(math.Float32bits(Round(x, bits))>>(Exact-bits))
+				hold = hold<<bits | round(x, scale, bits)
 				for held += bits; held >= 8; {
 					held -= 8
 					data = append(data, byte(hold>>held))
@@ -101,11 +120,13 @@ func unpack(sizes []int, data []byte) (layers []mlp.Layer) {
 				data = data[1:]
 			}
 			held -= bits
-			out[i] = math.Float32frombits(uint32(hold>>held) & (1<<bits - 1) << (Exact - bits))
+			w := uint32(hold>>held) & (1<<bits - 1)
+			w = w>>(bits-1)<<31 | w<<(32-bits+1)>>(32-size)
+			out[i] = float32(math.Ldexp(float64(math.Float32frombits(w)), sizes[1]))
 		}
 		return out
 	}
-	for i := 1; i < len(sizes); i += 2 {
+	for i := 2; i < len(sizes); i += 2 {
 		in, out := sizes[i], sizes[i+1]
 		layers = append(layers, mlp.Layer{In: in, Out: out, W: take(in * out), B: take(out)})
 	}
