@@ -139,8 +139,8 @@ func TestFitBomb(t *testing.T) {
 	cmd.Env = append(os.Environ(), asWorker+"=1")
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
-	require.Regexp(t, "^train: "+path+`:\d+: too many rows: the games up to here have 31956\d\d choices, each a row of 672 bytes; `+
-		"want at most 3195660, as many as fit into --max-mb 2048: raise it if there is memory\n$", string(out))
+	require.Regexp(t, "^train: "+path+`:\d+: too many rows: the games up to here have 29992\d\d choices, each a row of 716 bytes; `+
+		"want at most 2999278, as many as fit into --max-mb 2048: raise it if there is memory\n$", string(out))
 }
 
 // freeAddress returns an address on which nothing listens. Its port is below those that a system gives to connections, of

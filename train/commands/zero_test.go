@@ -26,7 +26,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "6778dc1f6a1823b6b6ae5c88f6e3221345db2184e3c6426574a39634889322b4", seats},
+		{"blockbattle", "e1638f04d37fc44d2a7ad16e4224f153911f3793106739df0dd6c46eed6ddcb6", seats},
 		{"tetrisduel", "9f91855121ed6c8f5f13f56be130d32e4240de3ad6bb8afe690733effc45e52e", seats},
 		{"blocking", "d569def6c4cb0eeac64b453413216b58121ad2b5a906037e9a1b41935617f9aa", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},
@@ -65,7 +65,7 @@ func TestFromZero(t *testing.T) {
 
 // halves are saved runs of every kind, by the file's name, with the game and the SHA-256 of the last gate's net.
 var halves = map[string]struct{ game, sum string }{
-	"siblings": {"blockbattle", "495835adf9d179eaa9a9e388c5a2c1db8ab002341c956fe7e86d6ed02fc1db32"},
+	"siblings": {"blockbattle", "47f5d829dec369662605b73f6cb48aa29a367adeea3bf5f5f2aebc44d69522c1"},
 	"backup":   {"tetrisduel", "4ddee475f29d467815956759e544ece4703a376b00b75513853cea93ec064ec3"},
 	"lambda":   {"blocking", "e10beb8aba5b2b70716f9d8564890c0297374c6dfda89a5ae84d0d5281b1026b"},
 	"single":   {"wintetris", "e37be1f60e9aecd2e72f3c2a11c8909487c42df4af9ba7a52251a1b08adba929"},

@@ -31,8 +31,8 @@ print("{:.1f} % ({:.1f} to {:.1f})".format(*(100 * s[k] for k in ("value", "low"
 echo '| recipe | flags | CPU time | score |'
 echo '|---|---|---|---|'
 part 'the default'
-part 'without the features about digging' --without 'own cover rows,own cover gaps,own top hole,own least,own no holes,own bottom row' \
-  --without 'own whole rows,own hole rows lacking,own runs,own split'
+part 'without the features about digging' --without 'own cover rows,own cover gap,own top hole,own least,own no holes,own bottom row' \
+  --without 'own whole rows,own hole rows lacking,own runs,own split,own dig,own second dig,own rows opened'
 part 'eight siblings' --samples 8
 part 'one stage of siblings' --gates 2
 part 'four stages of siblings' --gates 8

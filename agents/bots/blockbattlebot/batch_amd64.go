@@ -36,10 +36,15 @@ func countAVX512(b *batch, terms *[Terms][8]int32, least, _ int) {
 //go:noescape
 func surface8(b *batch, work *uint64, terms, side *int32, threat int)
 
-// dig8 is shape.digs side by side, after surface8 with the same memory.
+// dig8 is shape.digs side by side but for what begins at laterAt, after surface8 with the same memory.
 //
 //go:noescape
 func dig8(b *batch, work *uint64, side *int32)
+
+// later8 is the rest of shape.digs, after dig8 with the same memory.
+//
+//go:noescape
+func later8(b *batch, work *uint64, side *int32)
 
 // turn8 makes rows of counts that are side by side.
 //
@@ -51,5 +56,6 @@ func rowsAVX2(t *table, threat, n int) {
 	b.count(&t.terms, threat+3, n)
 	surface8(b, &b.work[0][0], &t.terms[0][0], &t.side[0][0], threat)
 	dig8(b, &b.work[0][0], &t.side[0][0])
+	later8(b, &b.work[0][0], &t.side[0][0])
 	turn8(&t.side[0][0], &t.rows[0][0])
 }

@@ -6,23 +6,25 @@ import (
 	"blockyard/agents/bots/features"
 )
 
-const digLen = 26 // how many features say how much covers the topmost hole, and how many cells rows lack
+// digLen is how many features say what covers the holes and how many cells rows lack.
+const digLen = 37
 
 // Where the counts of one kind begin among the digLen: rows without holes and with holes, by how many cells they lack;
-// rows without holes that lack 2, 3 or 4 cells, side by side and not.
+// rows without holes that lack 2, 3 or 4 cells, side by side and not; what later writes.
 const (
 	wholeAt = 8
 	holedAt = wholeAt + 6
 	runsAt  = holedAt + 6
 	splitAt = runsAt + 3
+	laterAt = splitAt + 3
 )
 
 func digUnits(units []float32) []float32 {
 	units = append(units, 1./4, 1./10, 1./2, 1./4, 1./10, 1./4, 1, 1./4)
-	for i := wholeAt; i < digLen; i++ {
+	for i := wholeAt; i < laterAt; i++ {
 		units = append(units, 1./4)
 	}
-	return units
+	return append(units, 1./4, 1./10, 1./20, 1./4, 1./10, 1./4, 1./4, 1./2, 1./2, 1./2, 1./4)
 }
 
 // gapRows says which rows lack how many cells, and of which rows the missing cells are not all side by side.
@@ -78,24 +80,81 @@ func (s *shape) digs(out []int32) {
 	if rows == 0 && s.floor > 0 {
 		out[7] = columns
 	}
-	out[0], out[1], out[2], out[3], out[4], out[5], out[6] = 0, 0, 0, 0, 0, 0, 1
-	if holed != 0 {
-		s.cover(&g, &h, uint(bits.TrailingZeros32(holed))&31, out)
+	for i := range out[:wholeAt-1] {
+		out[i] = 0
+	}
+	for i := range out[laterAt:] {
+		out[laterAt+i] = 0
+	}
+	if out[6] = 1; holed != 0 {
+		d := dig{words: s.words, open: s.open, holes: h, all: all, guard: 1 << uint(s.floor) * each, holed: holed}
+		out[4], out[6] = int32(s.floor)-int32(d.top()), 0
+		d.counts(&g.Gaps, &lack, out)
 	}
 }
 
-// cover writes the counts about the topmost row with a hole and the rows that cover it.
-func (s *shape) cover(g *gapRows, h *[4]uint64, top uint, out []int32) {
-	const m = 1<<lane - 1
-	free, cells := uint64(1<<(3*lane)-1), int32(0) // rows open in all columns that have a hole there
-	for i := range h {
-		in := h[i] >> top & each
-		cells += int32(bits.OnesCount64(in))
-		free &= s.open[i] | ^(in * m)
+// A dig opens the holes of a board from the top: the rows that cover the topmost row with a hole are cleared, until no
+// row has a hole. A cleared row stays where it was, as one that is open in all columns that are open above it.
+type dig struct {
+	words, open, holes [4]uint64
+	all, guard         uint64 // the rows with a block and those below, and the floor, in all lanes
+	holed, cleared     uint32 // rows with a hole, and those cleared
+}
+
+// counts writes the counts about a board with holes, but one.
+func (d *dig) counts(g *features.Gaps, lack *[6]uint32, out []int32) {
+	top, first, holed := d.top(), d.cover(), d.holed
+	out[0], out[3] = features.Ones(first), g.Of(top)
+	out[1], out[5] = g.Over(first)
+	later := out[laterAt:]
+	for i, holes := range d.holes {
+		out[2] += int32(bits.OnesCount64(holes >> top & each))
+		later[10] += lanesTaken((d.open[i] | holes) & (uint64(first) * each))
 	}
-	free &= free >> lane & (free >> (2 * lane)) & m
-	rows := (uint32(1)<<top - 1) &^ uint32(free)
-	out[0] = features.Ones(rows)
-	out[1], out[5] = g.Over(rows)
-	out[2], out[3], out[4], out[6] = cells, g.Of(top), int32(s.floor)-int32(top), 0
+	for i, rows := range lack[:3] {
+		later[7+i] = features.Ones(first & rows)
+	}
+	d.clear(first)
+	later[0], later[6] = 1, features.Ones(holed)-features.Ones(d.holed)
+	if d.holed != 0 {
+		second := d.cover()
+		later[3] = features.Ones(second)
+		later[4], later[5] = g.Over(second)
+	}
+	for ; d.holed != 0; later[0]++ {
+		d.clear(d.cover())
+	}
+	later[1], later[2] = features.Ones(d.cleared), g.Sum(d.cleared)
+}
+
+// top is the topmost row with a hole, of which there must be one.
+func (d *dig) top() uint { return uint(bits.TrailingZeros32(d.holed)) & 31 }
+
+// cover returns the rows that are taken somewhere above a hole of the topmost row with one.
+func (d *dig) cover() uint32 {
+	top := d.top()
+	free := uint64(1<<(3*lane) - 1) // open in all columns that have a hole there
+	for i := range d.holes {
+		free &= d.open[i] | ^(d.holes[i] >> top & each * (1<<lane - 1))
+	}
+	return (uint32(1)<<top - 1) &^ uint32(free&(free>>lane)&(free>>(2*lane))) &^ d.cleared
+}
+
+// clear clears some rows.
+func (d *dig) clear(rows uint32) {
+	d.cleared |= rows
+	holed := uint64(0)
+	for i := range d.words {
+		w := d.words[i] &^ (uint64(rows) * each)
+		o := open(w, d.guard)
+		d.words[i], d.open[i], d.holes[i] = w, o, d.all&^w&^o
+		holed |= d.holes[i]
+	}
+	d.holed = uint32(fold(holed)) &^ d.cleared
+}
+
+// lanesTaken returns how many lanes have a cell.
+func lanesTaken(w uint64) int32 {
+	const m = 1<<lane - 1
+	return features.Yes(w&m != 0) + features.Yes(w>>lane&m != 0) + features.Yes(w>>(2*lane) != 0)
 }

@@ -3,24 +3,9 @@
 #include "go_asm.h"
 #include "textflag.h"
 #include "numbers_amd64.h"
+#include "dig_amd64.h"
 
-CONSTANT(one, $0x0000000100000001)
-CONSTANT(ten, $0x0000000a0000000a)
 CONSTANT(fifteen, $0x0000000f0000000f)
-
-// DIG is a row of counts. HOLES and OPEN are a column's holes and open cells; they take the place of what count4 left.
-#define DIG(i) (32*(const_digsAt+i))(DI)
-#define HOLES(x) (64*(const_Terms+4)+32*(x))(BX)
-#define OPEN(x) (64*(const_Terms+4)+32*(10+x))(BX)
-
-// LOW sets y to the lower halves of 64 bytes, shifted to the right.
-#define LOW(k, at, shift, y, t) \
-	VMOVDQU (64*(k))(at), y; \
-	VMOVDQU (64*(k)+32)(at), t; \
-	VPSRLQ  shift, y, y; \
-	VPSRLQ  shift, t, t; \
-	VSHUFPS $0x88, t, y, y; \
-	VPERMQ  $0xd8, y, y
 
 // COLUMN reads a column: rows that lack 1, 2, 4 and 8 cells in Y0 to Y3, rows with holes in Y4, rows in which missing
 // cells begin once in Y5 and twice in Y6, the missing cells in Y7. Y8 has the rows that count.
@@ -45,17 +30,6 @@ CONSTANT(fifteen, $0x0000000f0000000f)
 	VPXOR   Y11, Y2, Y2; \
 	VPXOR   Y10, Y3, Y3
 
-// POP sets Y10 to the number of bits of each number in x.
-#define POP(x) \
-	VPAND      Y12, x, Y10; \
-	VPSRLW     $4, x, Y11; \
-	VPAND      Y12, Y11, Y11; \
-	VPSHUFB    Y10, Y13, Y10; \
-	VPSHUFB    Y11, Y13, Y11; \
-	VPADDB     Y11, Y10, Y10; \
-	VPMADDUBSW Y14, Y10, Y10; \
-	VPMADDWD   Y15, Y10, Y10
-
 // LACK counts the rows in Y9, that lack n cells, without holes and with: Y5 has the rows without. It leaves those
 // without in Y7, and their number in DIG.
 #define LACK(n) \
@@ -74,23 +48,6 @@ CONSTANT(fifteen, $0x0000000f0000000f)
 	VMOVDQU Y10, DIG(const_splitAt+n-2); \
 	VPSUBD  Y10, Y9, Y9; \
 	VMOVDQU Y9, DIG(const_runsAt+n-2)
-
-// COVERED takes the part of column x in the topmost row with a hole, Y7: Y6 counts holes, Y9 has the rows that are open
-// wherever there is one.
-#define COVERED(x) \
-	VPAND    HOLES(x), Y7, Y10; \
-	VPCMPEQD Y5, Y10, Y10; \
-	VPADDD   Y10, Y6, Y6; \
-	VPOR     OPEN(x), Y10, Y10; \
-	VPAND    Y10, Y9, Y9
-
-// LESS keeps the rows in Y9 without digit n, if there are some, and adds 1 to Y6, times two, otherwise.
-#define LESS(n) \
-	VPANDN    Y9, n, Y10; \
-	VPCMPEQD  Y5, Y10, Y11; \
-	VPBLENDVB Y11, Y9, Y10, Y9; \
-	VPADDD    Y6, Y6, Y6; \
-	VPSUBD    Y11, Y6, Y6
 
 // LOWEST adds to Y9 the digit n, worth a power of 2, of what the lowest row lacks; TOPMOST leaves it in Y6 for row Y7.
 #define LOWEST(n, power) \
@@ -111,10 +68,7 @@ TEXT ·dig8(SB), NOSPLIT, $0-24
 	MOVQ work+8(FP), BX
 	MOVQ side+16(FP), DI
 
-	VMOVDQU nibble<>(SB), Y12
-	VMOVDQU ones<>(SB), Y13
-	VMOVDQU bytes<>(SB), Y14
-	VMOVDQU words<>(SB), Y15
+	POPS
 	VMOVDQU one<>(SB), Y11
 	LOW((batch_floor/64), AX, $0, Y8, Y0)
 	LOW(const_Peak, BX, $0, Y1, Y0)
@@ -187,16 +141,7 @@ TEXT ·dig8(SB), NOSPLIT, $0-24
 	VPAND    Y4, Y7, Y7
 	VMOVDQU  ten<>(SB), Y6
 	VPCMPEQD Y9, Y9, Y9
-	COVERED(0)
-	COVERED(1)
-	COVERED(2)
-	COVERED(3)
-	COVERED(4)
-	COVERED(5)
-	COVERED(6)
-	COVERED(7)
-	COVERED(8)
-	COVERED(9)
+	COLUMNS(COVERED)
 	VMOVDQU  Y6, DIG(2)
 	VMOVDQU  fifteen<>(SB), Y6
 	VPAND    Y7, Y0, Y10
@@ -217,30 +162,12 @@ TEXT ·dig8(SB), NOSPLIT, $0-24
 	VMOVDQU  Y10, DIG(4)
 
 	// the rows that cover it, in Y9
-	POP(Y9)
-	VMOVDQU Y10, DIG(0)
-	VPAND   Y9, Y3, Y7
-	POP(Y7)
-	VPADDD  Y10, Y10, Y8
-	VPAND   Y9, Y2, Y7
-	POP(Y7)
-	VPADDD  Y10, Y8, Y8
-	VPADDD  Y8, Y8, Y8
-	VPAND   Y9, Y1, Y7
-	POP(Y7)
-	VPADDD  Y10, Y8, Y8
-	VPADDD  Y8, Y8, Y8
-	VPAND   Y9, Y0, Y7
-	POP(Y7)
-	VPADDD  Y10, Y8, Y8
-	VMOVDQU Y8, DIG(1)
-	VPXOR   Y6, Y6, Y6
-	LESS(Y3)
-	LESS(Y2)
-	LESS(Y1)
-	LESS(Y0)
-	VPCMPEQD Y5, Y4, Y10
-	VPANDN  Y6, Y10, Y6
-	VMOVDQU Y6, DIG(5)
+	VMOVDQU Y0, KEPT(0)
+	VMOVDQU Y1, KEPT(1)
+	VMOVDQU Y2, KEPT(2)
+	VMOVDQU Y3, KEPT(3)
+	VMOVDQU Y4, KEPT(4)
+	VMOVDQU Y9, KEPT(5)
+	COVERS(DIG(0), DIG(1), DIG(5))
 	VZEROUPPER
 	RET

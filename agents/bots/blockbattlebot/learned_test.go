@@ -95,6 +95,17 @@ func slowFeatures(s *blockbattle.State, seat int) map[string]float64 {
 	} {
 		all["own "+c.name] = [2]int{int(digs[k]), c.unit}
 	}
+	for k, c := range []struct {
+		name string
+		unit int
+	}{
+		{"digs", 4}, {"dig rows", 10}, {"dig gaps", 20},
+		{"second dig rows", 4}, {"second dig gaps", 10}, {"second dig least gaps", 4},
+		{"rows opened by first dig", 4},
+		{"cover rows lacking 1", 2}, {"cover rows lacking 2", 2}, {"cover rows lacking 3", 2}, {"cover gap columns", 4},
+	} {
+		all["own "+c.name] = [2]int{int(digs[laterAt+k]), c.unit}
+	}
 	for n := range 6 {
 		all[fmt.Sprint("own whole rows lacking ", n+1)] = [2]int{int(digs[wholeAt+n]), 4}
 		all[fmt.Sprint("own hole rows lacking ", n+1)] = [2]int{int(digs[holedAt+n]), 4}

@@ -19,9 +19,14 @@ func (g *Gaps) Lacking() [6]uint32 {
 	}
 }
 
-// Over returns how many cells one row or more lack together, and the least that one of them lacks.
+// Sum returns how many cells the rows lack together.
+func (g *Gaps) Sum(rows uint32) int32 {
+	return Ones(g[0]&rows) + 2*Ones(g[1]&rows) + 4*Ones(g[2]&rows) + 8*Ones(g[3]&rows)
+}
+
+// Over returns Sum of one row or more, and the least that one of them lacks.
 func (g *Gaps) Over(rows uint32) (sum, least int32) {
-	sum = Ones(g[0]&rows) + 2*Ones(g[1]&rows) + 4*Ones(g[2]&rows) + 8*Ones(g[3]&rows)
+	sum = g.Sum(rows)
 	for k := len(g) - 1; k >= 0; k-- { // those whose first digits are least
 		if less := rows &^ g[k]; less != 0 {
 			rows = less

@@ -34,7 +34,7 @@ func TestGateAgainst(t *testing.T) {
 // A net that wins against the best net, but scores less against the population, is not kept.
 func TestGateAgainstDecides(t *testing.T) {
 	for _, before := range []float64{0, 1.1} {
-		c := small(4)
+		c := small(8)
 		c.GateAgainst, c.GatePairs, c.GatePly = []string{"random"}, 4, 1
 		r := open(t, c, 1)
 		require.NoError(t, r.Step())

@@ -22,8 +22,8 @@ import (
 	"blockyard/agents/mlp"
 )
 
-// Bits per weight: Exact keeps all that a float32 has, but of weights below a 2^30th of the largest; Fewest is the least
-// that Encode accepts.
+// Bits per weight: Exact keeps all that a float32 has, but of weights below a 2^30th of the largest; Fewest is the
+// least that Encode accepts.
 const (
 	Exact  = 1 + size
 	Fewest = 9
