@@ -49,5 +49,14 @@ func Must[T any](v T, err error) T {
 	return v
 }
 
+// Must2 is Must for a step with two values.
+func Must2[T, U any](v T, w U, err error) (T, U) {
+	Must(v, err)
+	return v, w
+}
+
 // Failed returns the error of a call whose value does not matter.
 func Failed[T any](_ T, err error) error { return err }
+
+// Failed2 is Failed for a call with two values.
+func Failed2[T, U any](_ T, _ U, err error) error { return err }
