@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // Nothing depends on the clock of a worker, so that it may be hours ahead or behind, and may jump: a worker sends no
@@ -28,7 +30,7 @@ func TestClockOfWorkers(t *testing.T) {
 		run := newRun(t, small())
 		l := s.learner(t, run, t.TempDir(), limits, 0)
 		var sent <-chan []byte
-		s.Address, sent = tapped(t, strings.TrimPrefix(s.Address, "nats://"))
+		s.Address, sent = tapped(strings.TrimPrefix(s.Address, "nats://"))
 		left := s.work(t, t.Context(), "tapped", nil)
 		require.NoError(t, run.Go(t.Context(), nil))
 		require.NoError(t, l.Close(true))
@@ -52,20 +54,16 @@ func TestClockOfWorkers(t *testing.T) {
 	})
 	t.Run("code", func(t *testing.T) {
 		for _, folder := range []string{".", "../../agents/fleet/broker", "../../agents/fleet", "../../agents/fleet/matches"} {
-			paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
-			require.NoError(t, err)
+			paths := envtest.Must(filepath.Glob(filepath.Join(folder, "*.go")))
 			require.NotEmpty(t, paths)
 			for _, path := range paths {
 				if strings.HasSuffix(path, "_test.go") {
 					continue
 				}
-				file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-				require.NoError(t, err)
-				require.Empty(t, asksForTheTime(file), path)
+				require.Empty(t, asksForTheTime(envtest.Must(parser.ParseFile(token.NewFileSet(), path, nil, 0))), path)
 			}
 		}
-		bad, err := parser.ParseFile(token.NewFileSet(), "", `package p; var x = time.Now().Add(1).UnixNano()`, 0)
-		require.NoError(t, err)
+		bad := envtest.Must(parser.ParseFile(token.NewFileSet(), "", `package p; var x = time.Now().Add(1).UnixNano()`, 0))
 		require.Equal(t, []string{"UnixNano"}, asksForTheTime(bad))
 	})
 }
@@ -129,12 +127,9 @@ func timesOfDay(text []byte, from, to time.Time) (found []string) {
 }
 
 // tapped passes one connection on to an address, and returns what was sent there when that has ended.
-func tapped(t *testing.T, to string) (address string, sent <-chan []byte) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	there, err := net.Dial("tcp", to)
-	require.NoError(t, err)
+func tapped(to string) (address string, sent <-chan []byte) {
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+	there := envtest.Must(net.Dial("tcp", to))
 	all := make(chan []byte, 1)
 	go func() {
 		var b bytes.Buffer

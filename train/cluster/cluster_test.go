@@ -11,6 +11,7 @@ import (
 	"blockyard/agents/fleet"
 	"blockyard/agents/fleet/broker"
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -31,22 +32,18 @@ func small() *phases.Config {
 }
 
 func newRun(t *testing.T, c selfplay.Algorithm) *selfplay.Run {
-	t.Helper()
 	g := games.BlockBattle
 	if _, solo := c.(*single.Config); solo {
 		g = games.WinTetris
 	}
-	r, err := selfplay.New(g, c, nil, 1)
-	require.NoError(t, err)
+	r := envtest.Must(selfplay.New(g, c, nil, 1))
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
 }
 
 // weights is the SHA-256 of the run's net.
-func weights(t *testing.T, n *mlp.Net) string {
-	t.Helper()
-	_, id, err := selfplay.NetFile(n)
-	require.NoError(t, err)
+func weights(n *mlp.Net) string {
+	_, id := envtest.Must2(selfplay.NetFile(n))
 	return id
 }
 
@@ -58,12 +55,9 @@ type site struct {
 }
 
 func newSite(t *testing.T) *site {
-	t.Helper()
 	s := &site{folder: t.TempDir()}
 	f := broker.Flags{Listen: "127.0.0.1:0"}
-	var err error
-	s.Site, err = f.Open(s.folder, t.Name(), quiet)
-	require.NoError(t, err)
+	s.Site = envtest.Must(f.Open(s.folder, t.Name(), quiet))
 	t.Cleanup(func() { require.NoError(t, s.Close(true)) })
 	_, s.Creds, _ = strings.Cut(s.Join, "--creds ")
 	return s
@@ -77,7 +71,6 @@ var limits = fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100}
 
 // learner lets workers play for a run, of whose results it plays a share again.
 func (s *site) learner(t *testing.T, r *selfplay.Run, folder string, limits fleet.Limits, verify float64) *Learner {
-	t.Helper()
 	l, err := NewLearner(t.Context(), &broker.Site{Conn: s.Conn}, r, limits, verify, fleet.Options{Folder: folder, Log: quiet})
 	require.NoError(t, err)
 	r.Remote = l.Play
@@ -93,12 +86,10 @@ func settings(g *games.Game) selfplay.Algorithm {
 
 // work starts a worker, which plays by kind, or as it should if that is nil. The channel has its error when it has left.
 func (s *site) work(t *testing.T, ctx context.Context, name string, kind fleet.Kind) <-chan error {
-	t.Helper()
 	if kind == nil {
 		kind = Open(settings)
 	}
-	nc, err := s.Connect(s.Address, t.Name(), quiet)
-	require.NoError(t, err)
+	nc := envtest.Must(s.Connect(s.Address, t.Name(), quiet))
 	left := make(chan error, 1)
 	go func() {
 		defer nc.Close()
@@ -132,7 +123,7 @@ func TestSameWeights(t *testing.T) {
 				}
 				return l.Check(t.Context())
 			}))
-			require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
+			require.Equal(t, weights(alone.Net()), weights(together.Net()))
 			require.Equal(t, alone.Counts.Games, together.Counts.Games)
 			require.Equal(t, alone.Counts.Visited, together.Counts.Visited)
 
@@ -172,44 +163,39 @@ func TestResume(t *testing.T) {
 	require.Equal(t, first.Run(), second.Run())
 	require.EqualValues(t, 2, second.Status().Epoch)
 	require.NoError(t, again.Go(t.Context(), nil))
-	require.Equal(t, weights(t, alone.Net()), weights(t, again.Net()))
+	require.Equal(t, weights(alone.Net()), weights(again.Net()))
 	require.NoError(t, second.Close(true))
 }
 
 // Only clients with the key are let in, and others learn what to do. A broker says what is wrong with its settings.
 func TestBroker(t *testing.T) {
 	s, other := newSite(t), filepath.Join(t.TempDir(), "other")
-	_, err := broker.NewKey(other)
-	require.NoError(t, err)
+	envtest.Must(broker.NewKey(other))
 	for creds, says := range map[string]string{
 		"":             "wants credentials: pass --creds FILE",
 		other:          "refuses the credentials in " + other,
 		"no-such-file": "--creds: open no-such-file",
 		"learner.go":   "learner.go holds neither a key nor NATS credentials",
 	} {
-		_, err := (&broker.ClientFlags{Creds: creds}).Connect(s.Address, "test", quiet)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed((&broker.ClientFlags{Creds: creds}).Connect(s.Address, "test", quiet)), says)
 	}
-	_, err = broker.NewKey("learner.go")
-	require.ErrorContains(t, err, "learner.go: not a key of this program")
+	require.ErrorContains(t, envtest.Failed(broker.NewKey("learner.go")), "learner.go: not a key of this program")
 	for says, f := range map[string]broker.Flags{
 		"want HOST:PORT":               {Listen: ":4222"},
 		"choose another with --listen": {Listen: strings.TrimPrefix(s.Address, "nats://")},
 		"TLS":                          {Listen: "127.0.0.1:0", TLSCert: "learner.go", TLSKey: "learner.go"},
 	} {
-		_, err := f.Open(t.TempDir(), "test", quiet)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed(f.Open(t.TempDir(), "test", quiet)), says)
 	}
-	_, err = (&broker.Flags{Listen: "127.0.0.1:0"}).Open(s.folder, "test", quiet)
+	_, err := (&broker.Flags{Listen: "127.0.0.1:0"}).Open(s.folder, "test", quiet)
 	require.ErrorContains(t, err, "another learner drives this run")
 }
 
 // Without room for its queues, a learner says so.
 func TestNoRoom(t *testing.T) {
 	f := broker.Flags{Listen: "127.0.0.1:0", Most: 32 << 20}
-	site, err := f.Open(t.TempDir(), "test", quiet)
-	require.NoError(t, err)
-	_, err = NewLearner(t.Context(), site, newRun(t, small()), limits, 0, fleet.Options{Folder: t.TempDir(), Log: quiet})
+	site := envtest.Must(f.Open(t.TempDir(), "test", quiet))
+	_, err := NewLearner(t.Context(), site, newRun(t, small()), limits, 0, fleet.Options{Folder: t.TempDir(), Log: quiet})
 	require.ErrorContains(t, err, "no room to store messages: free space on its disk")
 	require.NoError(t, site.Close(true))
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"blockyard/env/envtest"
 	"blockyard/train/selfplay"
 
 	"github.com/stretchr/testify/require"
@@ -24,8 +25,7 @@ func toJSON(v any) []byte {
 }
 
 func TestTaskMessages(t *testing.T) {
-	got, err := parseTask(toJSON(sample))
-	require.NoError(t, err)
+	got := envtest.Must(parseTask(toJSON(sample)))
 	require.Equal(t, sample, *got)
 	require.Equal(t, &selfplay.Task{Iteration: 3, Slot: 3, Rollout: sample.Rollout, Net: "abc", Start: sample.Starts[1]},
 		got.task(1))
@@ -36,8 +36,7 @@ func TestTaskMessages(t *testing.T) {
 		`{"starts":[]}`:                  "0 slots from 0, want 1 to 256",
 		`{"iteration":-1,"starts":[{}]}`: "iteration -1",
 	} {
-		_, err := parseTask([]byte(bad))
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed(parseTask([]byte(bad))), says)
 	}
 }
 
@@ -45,16 +44,12 @@ func TestTaskMessages(t *testing.T) {
 func TestPackedResults(t *testing.T) {
 	files := [][]byte{[]byte("one"), {}, []byte("three")}
 	data := packResults(files)
-	got, err := unpackResults(data, 3)
-	require.NoError(t, err)
-	require.Equal(t, files, got)
+	require.Equal(t, files, envtest.Must(unpackResults(data, 3)))
 	for n := range data {
-		_, err := unpackResults(data[:n], 3)
-		require.Error(t, err, n)
+		require.Error(t, envtest.Failed(unpackResults(data[:n], 3)), n)
 	}
-	_, err = unpackResults(data, 2)
-	require.ErrorContains(t, err, "bytes after the results of 2 slots")
-	_, err = unpackResults([]byte{255, 255, 255, 255, 1}, 1)
+	require.ErrorContains(t, envtest.Failed(unpackResults(data, 2)), "bytes after the results of 2 slots")
+	_, err := unpackResults([]byte{255, 255, 255, 255, 1}, 1)
 	require.ErrorContains(t, err, "a result of 4294967295 bytes, 1 are there")
 }
 
@@ -98,10 +93,6 @@ func FuzzTask(f *testing.F) {
 		if err != nil {
 			return
 		}
-		text, err := json.Marshal(m)
-		require.NoError(t, err)
-		again, err := parseTask(text)
-		require.NoError(t, err)
-		require.Equal(t, m, again)
+		require.Equal(t, m, envtest.Must(parseTask(envtest.Must(json.Marshal(m)))))
 	})
 }

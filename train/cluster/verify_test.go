@@ -13,6 +13,7 @@ import (
 
 	"blockyard/agents/fleet"
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -22,7 +23,7 @@ import (
 )
 
 // lying is what a worker plays that changes every n-th of its results, each a rollout of one slot.
-func lying(t *testing.T, n int, change func(r *selfplay.Result, tensors []mlp.Tensor)) fleet.Kind {
+func lying(n int, change func(r *selfplay.Result, tensors []mlp.Tensor)) fleet.Kind {
 	all := 0
 	return func(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
 		players, err := Open(settings)(ctx, r, get)
@@ -33,17 +34,12 @@ func lying(t *testing.T, n int, change func(r *selfplay.Result, tensors []mlp.Te
 				if err != nil {
 					return nil, err
 				}
-				task, err := parseTask(spec)
-				require.NoError(t, err)
-				files, err := unpackResults(result.Data, len(task.Starts))
-				require.NoError(t, err)
+				files := envtest.Must(unpackResults(result.Data, len(envtest.Must(parseTask(spec)).Starts)))
 				for k := range files {
 					if all++; all%n == 0 {
-						r, tensors, err := selfplay.ReadResult(files[k])
-						require.NoError(t, err)
+						r, tensors := envtest.Must2(selfplay.ReadResult(files[k]))
 						change(r, tensors)
-						files[k], err = selfplay.AppendResult(nil, r, tensors)
-						require.NoError(t, err)
+						files[k] = envtest.Must(selfplay.AppendResult(nil, r, tensors))
 					}
 				}
 				result.Data = packResults(files)
@@ -87,13 +83,13 @@ func TestLyingWorkers(t *testing.T) {
 			l.took = time.Hour // who is to play all again has always the time
 			played := make(chan error, 1)
 			go func() { played <- run.Go(t.Context(), nil) }()
-			err := <-s.work(t, t.Context(), "liar", lying(t, 1, c.change))
+			err := <-s.work(t, t.Context(), "liar", lying(1, c.change))
 			require.ErrorIs(t, err, fleet.ErrRefused)
 			require.ErrorContains(t, err, "excluded: its result of task ")
 			require.ErrorContains(t, err, c.says)
 			left := s.work(t, t.Context(), "honest", nil)
 			require.NoError(t, <-played)
-			require.Equal(t, weights(t, alone.Net()), weights(t, run.Net()))
+			require.Equal(t, weights(alone.Net()), weights(run.Net()))
 			rows := l.Workers()
 			require.Equal(t, "liar", rows[1].Name)
 			require.Zero(t, rows[1].Tasks)
@@ -132,7 +128,7 @@ func TestFalseResultsAreReplaced(t *testing.T) {
 				}
 				return 1
 			}
-			first := s.work(t, t.Context(), "liar", lying(t, c.every, number(wrong)))
+			first := s.work(t, t.Context(), "liar", lying(c.every, number(wrong)))
 			left := make(chan (<-chan error), 1)
 			go func() {
 				err := <-first
@@ -158,15 +154,12 @@ func TestFalseResultsAreReplaced(t *testing.T) {
 				require.True(t, l.Excluded("liar"))
 			}
 			goInto(t, together, folder)
-			require.Equal(t, weights(t, alone.Net()), weights(t, together.Net()))
+			require.Equal(t, weights(alone.Net()), weights(together.Net()))
 			require.Equal(t, c.every > 1, l.returns > 0, "the first result is played again, before others count")
 			require.Equal(t, alone.Counts.Visited, together.Counts.Visited)
 			for _, name := range []string{selfplay.BestFile, "net-001.safetensors", "net-002.safetensors"} {
-				ours, err := os.ReadFile(filepath.Join(want, name))
-				require.NoError(t, err)
-				theirs, err := os.ReadFile(filepath.Join(folder, name))
-				require.NoError(t, err)
-				require.Equal(t, ours, theirs, name)
+				ours := envtest.Must(os.ReadFile(filepath.Join(want, name)))
+				require.Equal(t, ours, envtest.Must(os.ReadFile(filepath.Join(folder, name))), name)
 			}
 			rows := l.Workers()
 			require.Equal(t, "liar", rows[1].Name)
@@ -180,8 +173,7 @@ func TestFalseResultsAreReplaced(t *testing.T) {
 
 // How likely it is that a worker goes unnoticed is what the table in the documentation says.
 func TestChanceUnnoticed(t *testing.T) {
-	page, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
+	page := envtest.Must(os.ReadFile("../README.md"))
 	v := newVerifier(0.02, "")
 	for share, says := range map[float64]string{
 		0:    "| played again, on average | 19 | 35 | 215 |",
@@ -204,8 +196,7 @@ func TestChanceUnnoticed(t *testing.T) {
 					t.Fatalf("result %d is not played again with the probability %v", n, q)
 				}
 			}
-			said, err := strconv.ParseFloat(cells[k][1], 64)
-			require.NoError(t, err)
+			said := envtest.Must(strconv.ParseFloat(cells[k][1], 64))
 			if share == 0 {
 				require.InDelta(t, expected, said, 0.5)
 				continue
@@ -228,7 +219,6 @@ func TestChanceUnnoticed(t *testing.T) {
 
 // verifying lets workers play for a run whose learner plays some of the results again, as many as it likes.
 func (s *site) verifying(t *testing.T, r *selfplay.Run, folder string) *Learner {
-	t.Helper()
 	l := s.learner(t, r, folder, fleet.Limits{AckWait: long, Deliveries: 100}, 0.02)
 	l.began = time.Time{}
 	return l
@@ -236,18 +226,14 @@ func (s *site) verifying(t *testing.T, r *selfplay.Run, folder string) *Learner 
 
 // goInto plays a run to its end, with its files in a folder.
 func goInto(t *testing.T, r *selfplay.Run, folder string) {
-	t.Helper()
-	f, err := selfplay.OpenFolder(folder, r)
-	require.NoError(t, err)
+	f := envtest.Must(selfplay.OpenFolder(folder, r))
 	require.NoError(t, r.Go(t.Context(), f.After))
 	require.NoError(t, f.Close())
 }
 
 // saved is the run in a folder.
 func saved(t *testing.T, folder string) *selfplay.Run {
-	t.Helper()
-	r, err := selfplay.Resume(games.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1)
-	require.NoError(t, err)
+	r := envtest.Must(selfplay.Resume(games.BlockBattle, filepath.Join(folder, selfplay.StateFile), new(phases.Config), 1))
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
 }

@@ -79,7 +79,7 @@ func TestChaos(t *testing.T) {
 	for harmed(t, games, runIn(together, settings, "--cluster", "--listen", "127.0.0.1:0")) == 0 {
 		together += "-again" // the machine has held this test up for a whole run
 	}
-	require.Equal(t, bestSum(t, alone), bestSum(t, together))
+	require.Equal(t, bestSum(alone), bestSum(together))
 	require.NoDirExists(t, filepath.Join(together, "broker"))
 }
 

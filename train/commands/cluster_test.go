@@ -46,8 +46,7 @@ type startedLearner struct {
 
 // beginLearner starts a learner and waits for its first line. Standard output is the learner's until it ends.
 func beginLearner(t *testing.T, ctx context.Context, args ...string) *startedLearner {
-	read, write, err := os.Pipe()
-	require.NoError(t, err)
+	read, write := envtest.Must2(os.Pipe())
 	t.Cleanup(func() { _ = read.Close() })
 	stdout, ended := os.Stdout, make(chan error, 1)
 	os.Stdout = write
@@ -79,7 +78,7 @@ func (l *startedLearner) connect(t *testing.T) *broker.Conn {
 func (l *startedLearner) rest() string { return string(envtest.Must(io.ReadAll(l.out))) }
 
 // bestSum is the SHA-256 of the best net of the run in a folder.
-func bestSum(t *testing.T, folder string) [32]byte {
+func bestSum(folder string) [32]byte {
 	return sha256.Sum256([]byte(read(filepath.Join(folder, selfplay.BestFile))))
 }
 
@@ -113,7 +112,7 @@ func TestExternalBroker(t *testing.T) {
 	require.Equal(t, []string{"join", address, "--creds", creds}, l.join)
 	require.NoError(t, command(t, append(l.join, "--name", "one", "--workers", "1")...))
 	require.NoError(t, <-l.ended)
-	require.Equal(t, bestSum(t, alone), bestSum(t, together))
+	require.Equal(t, bestSum(alone), bestSum(together))
 }
 
 // startNATS starts a NATS server with JetStream that lets in one user, and returns the file of the user's credentials.

@@ -33,12 +33,11 @@ func begun(t *testing.T, against ...string) string {
 // forge replaces the opponents of the gates in a run's state.
 func forge(t *testing.T, dir string, against ...string) {
 	path := filepath.Join(dir, selfplay.StateFile)
-	tensors, old := readState(t, path)
+	tensors, old := readState(path)
 	var run map[string]any
 	require.NoError(t, json.Unmarshal([]byte(old), &run))
 	run["config"].(map[string]any)["GateAgainst"] = against
-	text := envtest.Must(json.Marshal(run))
-	writeState(t, path, tensors, string(text), nil)
+	writeState(t, path, tensors, string(envtest.Must(json.Marshal(run))), nil)
 }
 
 // writeWeights writes weights of hand in Block Battle.
@@ -130,7 +129,7 @@ func FuzzState(f *testing.F) {
 	var all []*halfway
 	for _, name := range slices.Sorted(maps.Keys(halves)) {
 		g := envtest.Must(games.Open(halves[name].game))
-		tensors, text := readState(f, halfFile(name))
+		tensors, text := readState(halfFile(name))
 		h := &halfway{game: g, tensors: tensors, text: text, values: value.FindAllStringIndex(text, -1)}
 		all = append(all, h)
 		for k, v := range []string{"-1", "0", "1e9", "null", `""`, "[]", "9007199254740993", "0.5"} {
@@ -165,10 +164,8 @@ func FuzzState(f *testing.F) {
 }
 
 // readState returns the tensors and the JSON of a saved run.
-func readState(t testing.TB, path string) (tensors []mlp.Tensor, run string) {
-	file := envtest.Must(os.ReadFile(path))
-	tensors, meta, err := mlp.ParseTensors(file)
-	require.NoError(t, err)
+func readState(path string) (tensors []mlp.Tensor, run string) {
+	tensors, meta := envtest.Must2(mlp.ParseTensors(envtest.Must(os.ReadFile(path))))
 	return tensors, meta["run"]
 }
 

@@ -122,7 +122,7 @@ func (d *tmpfs) resume(t *testing.T, dir, name string, cluster []string) {
 	l := beginLearner(t, t.Context(), runIn(filepath.Join(dir, name), cluster, "--resume")...)
 	require.NoError(t, <-l.ended)
 	require.Equal(t, counted(t, filepath.Join(dir, "alone")), counted(t, filepath.Join(dir, name)))
-	require.Equal(t, bestSum(t, filepath.Join(dir, "alone")), bestSum(t, filepath.Join(dir, name)))
+	require.Equal(t, bestSum(filepath.Join(dir, "alone")), bestSum(filepath.Join(dir, name)))
 }
 
 // counted returns the games, the choices and the evaluations of the run in a folder.

@@ -84,8 +84,7 @@ func TestClusterMetrics(t *testing.T) {
 	require.ErrorContains(t, command(t, runIn(dir, tiny, "--http", ":9090")...), "--http :9090: no host")
 	require.NoDirExists(t, dir)
 
-	stderr, write, err := os.Pipe()
-	require.NoError(t, err)
+	stderr, write := envtest.Must2(os.Pipe())
 	old := os.Stderr
 	os.Stderr = write
 	defer func() { os.Stderr = old }()

@@ -28,8 +28,7 @@ func TestRegret(t *testing.T) {
 		require.NoError(t, command(t, "regret", path, "--make=blockbattle", "--teacher=learned:ply=2", "--positions=12"))
 	}
 	require.Equal(t, read(file), read(again))
-	l, _, err := readLesson(file)
-	require.NoError(t, err)
+	l, _ := envtest.Must2(readLesson(file))
 	require.Len(t, l.decisions, 12)
 	silent := program.NewBar(io.Discard, true, -1, "decisions")
 	regrets := func(name string) (out []float64) {
@@ -78,8 +77,7 @@ func TestPanelIsReproducible(t *testing.T) {
 			require.Equal(t, want, read(again))
 		}
 
-		l, _, err := readLesson(file)
-		require.NoError(t, err)
+		l, _ := envtest.Must2(readLesson(file))
 		require.Len(t, l.decisions, 4)
 		for i, d := range l.decisions {
 			require.GreaterOrEqual(t, len(d.Actions), 2)
@@ -98,8 +96,7 @@ func TestPanelIsReproducible(t *testing.T) {
 func TestRegretOnPanel(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "panel.jsonl")
 	require.NoError(t, command(t, append(tinyPanel(file, "blockbattle"), "hand:ply=1", "learned")...))
-	l, g, err := readLesson(file)
-	require.NoError(t, err)
+	l, g := envtest.Must2(readLesson(file))
 	none := program.NewBar(&bytes.Buffer{}, true, -1, "decisions")
 	for name, nominated := range map[string]bool{"hand:ply=1": true, "hand": true, "first": false} {
 		list := envtest.Must(l.judge(t.Context(), g, name, 2, none))

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -25,9 +26,7 @@ func batch(seed uint64, rows, in int) (x, y []float32) {
 }
 
 func trainer(tb testing.TB, c Config) *Trainer {
-	tb.Helper()
-	t, err := New(c)
-	require.NoError(tb, err)
+	t := envtest.Must(New(c))
 	tb.Cleanup(func() { require.NoError(tb, t.Close()) })
 	return t
 }
@@ -40,8 +39,7 @@ func TestStateGoesOnExactly(t *testing.T) {
 	require.NotEqual(t, whole.weights, second.weights)
 	for step := range 20 {
 		x, y := batch(uint64(step), 16, 10)
-		_, err := whole.Fit(x, y, 1e-2)
-		require.NoError(t, err)
+		envtest.Must(whole.Fit(x, y, 1e-2))
 		half := first
 		if step >= 10 {
 			half = second
@@ -50,8 +48,7 @@ func TestStateGoesOnExactly(t *testing.T) {
 			tensors, steps := first.State()
 			require.NoError(t, second.SetState(tensors, steps))
 		}
-		_, err = half.Fit(x, y, 1e-2)
-		require.NoError(t, err)
+		envtest.Must(half.Fit(x, y, 1e-2))
 	}
 	require.Equal(t, whole.weights, second.weights)
 	require.ErrorContains(t, trainer(t, Config{Sizes: []int{9, 8, 1}, Batch: 1}).SetState(nil, 0), "want")
@@ -60,8 +57,7 @@ func TestStateGoesOnExactly(t *testing.T) {
 func TestSetNet(t *testing.T) {
 	a := trainer(t, Config{Sizes: []int{5, 4, 1}, Batch: 4, Seed: 1})
 	b := trainer(t, Config{Sizes: []int{5, 4, 1}, Batch: 4, Seed: 2})
-	n, err := a.Net()
-	require.NoError(t, err)
+	n := envtest.Must(a.Net())
 	require.NoError(t, b.SetNet(n))
 	require.Equal(t, a.weights, b.weights)
 	require.Error(t, trainer(t, Config{Sizes: []int{5, 3, 1}, Batch: 4}).SetNet(n))
@@ -72,20 +68,15 @@ func TestWithout(t *testing.T) {
 	c := Config{Sizes: []int{5, 4, 1}, Batch: 8, Seed: 1, Without: []int{1, 4}}
 	run := func(spoil float32) *mlp.Net {
 		tr := trainer(t, c)
-		start, err := trainer(t, Config{Sizes: c.Sizes, Batch: 1, Seed: 2}).Net()
-		require.NoError(t, err)
-		require.NoError(t, tr.SetNet(start))
+		require.NoError(t, tr.SetNet(envtest.Must(trainer(t, Config{Sizes: c.Sizes, Batch: 1, Seed: 2}).Net())))
 		for step := range 20 {
 			x, y := batch(uint64(step), 8, 5)
 			for i := range 8 {
 				x[5*i+1], x[5*i+4] = spoil, -spoil
 			}
-			_, err := tr.Fit(x, y, 1e-2)
-			require.NoError(t, err)
+			envtest.Must(tr.Fit(x, y, 1e-2))
 		}
-		n, err := tr.Net()
-		require.NoError(t, err)
-		return n
+		return envtest.Must(tr.Net())
 	}
 	require.Equal(t, run(0).Layers(), run(7).Layers())
 	value := func(x ...float32) float32 {
@@ -102,16 +93,14 @@ func TestRefuses(t *testing.T) {
 		{}, {Sizes: []int{3}, Batch: 1}, {Sizes: []int{3, 2}, Batch: 1}, {Sizes: []int{3, 0, 1}, Batch: 1},
 		{Sizes: []int{3, 1}}, {Sizes: []int{3, 1}, Batch: 1, Loss: "x"},
 	} {
-		_, err := New(c)
-		require.Error(t, err, "%+v", c)
+		require.Error(t, envtest.Failed(New(c)), "%+v", c)
 	}
 	tr := trainer(t, Config{Sizes: []int{3, 1}, Batch: 2})
 	for _, n := range [][2]int{{3, 0}, {9, 3}, {3, 2}} {
 		_, err := tr.Fit(make([]float32, n[0]), make([]float32, n[1]), 1e-3)
 		require.ErrorContains(t, err, "want up to 2 rows of 3")
 	}
-	_, err := tr.Fit([]float32{float32(math.NaN()), 0, 0}, []float32{0}, 1e-3)
-	require.ErrorContains(t, err, "finite")
+	require.ErrorContains(t, envtest.Failed(tr.Fit([]float32{float32(math.NaN()), 0, 0}, []float32{0}, 1e-3)), "finite")
 }
 
 // With Choice, the rows of a group are compared: the loss is the cross entropy of the softmax, its gradient that of
@@ -140,8 +129,7 @@ func TestChoice(t *testing.T) {
 	tr := trainer(t, c)
 	w := slices.Clone(tr.weights[0])
 	require.NoError(t, tr.run(x, y))
-	grad, err := tr.graph.weights[0].Grad()
-	require.NoError(t, err)
+	grad := envtest.Must(tr.graph.weights[0].Grad())
 	w0, w1 := float64(w[0]), float64(w[1])
 	slope := (entropy(w0+1e-4, w1) - entropy(w0-1e-4, w1)) / 2e-4
 	require.InDelta(t, entropy(w0, w1), float64(tr.graph.cost.Data().(float32)), 1e-6)
@@ -152,7 +140,6 @@ func TestChoice(t *testing.T) {
 	} {
 		bad := c
 		change(&bad)
-		_, err = New(bad)
-		require.ErrorContains(t, err, "want whole groups")
+		require.ErrorContains(t, envtest.Failed(New(bad)), "want whole groups")
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
+
+	"blockyard/env/envtest"
 )
 
 // A twin is the graph of a Trainer's network built from gorgonia's own operations, over a copy of its weights: matrix
@@ -43,8 +45,7 @@ func newTwin(tb testing.TB, tr *Trainer, batch int) *twin {
 	}
 	cost := G.Must(G.Mean(loss))
 	G.Read(cost, &w.cost)
-	_, err := G.Grad(cost, w.nodes...)
-	require.NoError(tb, err)
+	envtest.Must(G.Grad(cost, w.nodes...))
 	w.vm = G.NewTapeMachine(g, G.BindDualValues(w.nodes...))
 	tb.Cleanup(func() { require.NoError(tb, w.vm.Close()) })
 	return w
@@ -77,11 +78,8 @@ func TestTwinOfGorgoniasOperations(t *testing.T) {
 			solver := G.NewAdamSolver(G.WithLearnRate(rate))
 			for step := range steps {
 				x, y := batch(uint64(step), rows, c.Sizes[0])
-				net, err := ours.Net()
-				require.NoError(t, err)
-				net.Forward(x, rows, out)
-				cost, err := ours.Fit(x, y, rate)
-				require.NoError(t, err)
+				envtest.Must(ours.Net()).Forward(x, rows, out)
+				cost := envtest.Must(ours.Fit(x, y, rate))
 				theirs.fit(t, solver, x, y)
 				require.InDelta(t, theirs.cost.Data(), cost, 1e-5)
 				require.InDeltaSlice(t, out, ours.graph.out.Data().([]float32)[:rows], 1e-4)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // A budget of time is that of the whole run, however much its gates would take, and gates
@@ -26,9 +28,9 @@ func TestTimeBudgetIncludesGates(t *testing.T) {
 		"one gate":    {time.Second, 1, 50, 51},
 		"slow games":  {45 * time.Second, 1, 2, 2},
 	} {
-		s := newStub(t, Options{Seed: 1, Games: 1, For: 200 * time.Second, Gates: c.gates}, 1)
+		s := newStub(Options{Seed: 1, Games: 1, For: 200 * time.Second, Gates: c.gates}, 1)
 		s.perGame = c.perGame
-		r := s.start(t)
+		r := s.start()
 		require.NoError(t, r.Go(t.Context(), nil))
 		took := s.clock.Sub(time.Time{})
 		require.InDelta(t, 200, took.Seconds(), 0.25*200, name)
@@ -46,9 +48,9 @@ func TestTimeBudgetIncludesGates(t *testing.T) {
 // A gate that lasts longer than a part of the budget stands for the ones it ran into, and
 // training goes on between gates.
 func TestLongGatesDoNotPileUp(t *testing.T) {
-	s := newStub(t, Options{Seed: 1, Games: 1, For: 100 * time.Second, Gates: 10}, 1)
+	s := newStub(Options{Seed: 1, Games: 1, For: 100 * time.Second, Gates: 10}, 1)
 	s.perGame = 30 * time.Second
-	r, gated := s.start(t), false
+	r, gated := s.start(), false
 	require.NoError(t, r.Go(t.Context(), func(gate bool) error {
 		require.False(t, gate && gated, "two gates of the same net")
 		gated = gate
@@ -61,9 +63,9 @@ func TestLongGatesDoNotPileUp(t *testing.T) {
 
 // A budget of iterations does not depend on time: all games of every gate are played.
 func TestIterationBudgetHasWholeGates(t *testing.T) {
-	s := newStub(t, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1)
+	s := newStub(Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1)
 	s.perGame = time.Hour
-	r := s.start(t)
+	r := s.start()
 	require.NoError(t, r.Go(t.Context(), nil))
 	require.Equal(t, []int{100, 100, 100}, s.played)
 	require.Equal(t, 9, r.Counts.Iterations)
@@ -72,20 +74,14 @@ func TestIterationBudgetHasWholeGates(t *testing.T) {
 // A run that returns to an earlier state goes on from there. What gates have written since is gone; the best network and
 // the curve are those of the gates before. A state of another run changes nothing.
 func TestReturn(t *testing.T) {
-	r := newStub(t, Options{Seed: 1, Games: 2, Iterations: 12, Gates: 4}, 1).start(t)
+	r := newStub(Options{Seed: 1, Games: 2, Iterations: 12, Gates: 4}, 1).start()
 	dir := t.TempDir()
 	other, before := filepath.Join(dir, "other"), filepath.Join(dir, "before")
 	require.NoError(t, r.Save(other))
-	text, err := os.ReadFile(other)
-	require.NoError(t, err)
+	text := envtest.Must(os.ReadFile(other))
 	require.NoError(t, os.WriteFile(other, bytes.Replace(text, []byte("blockbattle"), []byte("blockbottle"), 1), 0o600))
-	f, err := OpenFolder(dir, r)
-	require.NoError(t, err)
-	file := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(dir, name))
-		require.NoError(t, err)
-		return string(text)
-	}
+	f := envtest.Must(OpenFolder(dir, r))
+	file := func(name string) string { return string(envtest.Must(os.ReadFile(filepath.Join(dir, name)))) }
 	gates, curve := 0, ""
 	r.Remote = func(context.Context, *Run, Rollout) ([]*Slot, error) {
 		switch {
@@ -117,4 +113,22 @@ func TestReturn(t *testing.T) {
 	require.Equal(t, []int{12, 4, 5}, []int{r.Counts.Iterations, r.Counts.Gated, gates})
 	require.FileExists(t, filepath.Join(dir, "net-003.safetensors"))
 	require.NoError(t, f.Close())
+}
+
+// --for takes the place of the iterations of the defaults, not of those that a user gave.
+func TestOneBudget(t *testing.T) {
+	second, none, five := time.Second, time.Duration(0), 5
+	for _, c := range []struct {
+		flags Flags
+		want  Options
+	}{
+		{Flags{}, Options{Iterations: 800, Gates: 4}},
+		{Flags{For: &second}, Options{For: second, Gates: 1}},
+		{Flags{For: &none}, Options{Gates: 1}}, // and Check refuses it
+		{Flags{For: &second, Iterations: &five}, Options{For: second, Iterations: five, Gates: 1}},
+	} {
+		o := Options{Iterations: 800, Gates: 4}
+		c.flags.Apply(&o, &o)
+		require.Equal(t, c.want, o)
+	}
 }

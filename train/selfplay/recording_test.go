@@ -11,14 +11,15 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 	task "blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
 )
 
 // newRecorder is a stub whose rollouts end some games, and begin some late and with opponents.
-func newRecorder(t *testing.T) *stub {
-	s := newStub(t, Options{Seed: 5, Games: 5, Iterations: 24, Gates: 1}, 9)
+func newRecorder() *stub {
+	s := newStub(Options{Seed: 5, Games: 5, Iterations: 24, Gates: 1}, 9)
 	s.rollout.Late, s.rollout.Versus = .5, .5
 	return s
 }
@@ -31,15 +32,13 @@ type sitting struct {
 
 // sit begins or continues the run in a folder and records to a file there, unless name is empty.
 func sit(t *testing.T, dir, name string) (*sitting, error) {
-	t.Helper()
 	state := filepath.Join(dir, StateFile)
-	r, err := Resume(task.BlockBattle, state, newRecorder(t), 2)
+	r, err := Resume(task.BlockBattle, state, newRecorder(), 2)
 	if os.IsNotExist(err) {
-		r, err = New(task.BlockBattle, newRecorder(t), nil, 2)
+		r, err = New(task.BlockBattle, newRecorder(), nil, 2)
 	}
 	require.NoError(t, err)
-	f, err := OpenFolder(dir, r)
-	require.NoError(t, err)
+	f := envtest.Must(OpenFolder(dir, r))
 	if name == "" {
 		return &sitting{r, f}, nil
 	}
@@ -66,16 +65,12 @@ func (s *sitting) end(t *testing.T) {
 }
 
 func recorded(t *testing.T, path string) (all []string) {
-	t.Helper()
-	in, err := record.Open(path)
-	require.NoError(t, err)
+	in := envtest.Must(record.Open(path))
 	defer in.Close()
 	for rec, err := range in.All() {
 		require.NoError(t, err)
 		require.NoError(t, record.Check(task.BlockBattle.Rules, rec))
-		b, err := json.Marshal(rec)
-		require.NoError(t, err)
-		all = append(all, string(b))
+		all = append(all, string(envtest.Must(json.Marshal(rec))))
 	}
 	return all
 }
@@ -86,16 +81,13 @@ func undisturbed(int) bool { return true }
 
 // playInto plays rollouts of the run in a folder and records to a file there.
 func playInto(t *testing.T, dir, name string, rollouts int) {
-	t.Helper()
-	s, err := sit(t, dir, name)
-	require.NoError(t, err)
+	s := envtest.Must(sit(t, dir, name))
 	s.steps(t, rollouts, undisturbed)
 	s.end(t)
 }
 
 // recordedWhole returns the records of an undisturbed run.
 func recordedWhole(t *testing.T) []string {
-	t.Helper()
 	dir := t.TempDir()
 	playInto(t, dir, "games.jsonl", 24)
 	all := recorded(t, filepath.Join(dir, "games.jsonl"))
@@ -112,14 +104,12 @@ func TestEachGameIsRecordedOnce(t *testing.T) {
 			dir := t.TempDir()
 			path, state := filepath.Join(dir, name), filepath.Join(dir, StateFile)
 			for kills := 0; ; kills++ {
-				s, err := sit(t, dir, name)
-				require.NoError(t, err)
+				s := envtest.Must(sit(t, dir, name))
 				s.steps(t, 1, never)
 				s.steps(t, 2, second)
 				before := size(path)
 				s.steps(t, 1, undisturbed)
-				last, err := os.ReadFile(state)
-				require.NoError(t, err)
+				last := envtest.Must(os.ReadFile(state))
 				if s.spent() {
 					s.end(t)
 					require.Greater(t, kills, 4)
@@ -127,9 +117,7 @@ func TestEachGameIsRecordedOnce(t *testing.T) {
 				}
 				s.steps(t, 1, never)
 				require.NoError(t, os.Truncate(path, max(before, size(path)-int64(cut))))
-				again, err := os.ReadFile(state)
-				require.NoError(t, err)
-				require.True(t, bytes.Equal(last, again))
+				require.True(t, bytes.Equal(last, envtest.Must(os.ReadFile(state))))
 			}
 			require.Equal(t, want, recorded(t, path), "%s, %d bytes cut off", name, cut)
 		}
@@ -150,13 +138,11 @@ func TestRecordsOfSeveralFiles(t *testing.T) {
 	want, dir := recordedWhole(t), t.TempDir()
 	a, b := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "b.jsonl")
 	playInto(t, dir, "a.jsonl", 5)
-	s, err := sit(t, dir, "b.jsonl")
-	require.NoError(t, err)
+	s := envtest.Must(sit(t, dir, "b.jsonl"))
 	s.steps(t, 5, undisturbed) // and is killed
-	_, err = sit(t, dir, "a.jsonl")
+	_, err := sit(t, dir, "a.jsonl")
 	require.ErrorContains(t, err, `may be missing in "b.jsonl": continue with --record and that file`)
-	text, err := os.ReadFile(b)
-	require.NoError(t, err)
+	text := envtest.Must(os.ReadFile(b))
 	first, _, _ := bytes.Cut(text, []byte("\n"))
 	more := slices.Concat(text, first, []byte("\n")) // a game of somebody else, the same as the first
 	require.NoError(t, os.WriteFile(b, more, 0o600))
@@ -176,10 +162,7 @@ func TestForeignRecordings(t *testing.T) {
 	dir := t.TempDir()
 	playInto(t, dir, "games.jsonl", 3)
 	path := filepath.Join(dir, StateFile)
-	file, err := os.ReadFile(path)
-	require.NoError(t, err)
-	tensors, meta, err := mlp.ParseTensors(file)
-	require.NoError(t, err)
+	tensors, meta := envtest.Must2(mlp.ParseTensors(envtest.Must(os.ReadFile(path))))
 	at := slices.IndexFunc(tensors, func(x mlp.Tensor) bool { return x.Name == gamesTensor })
 	require.GreaterOrEqual(t, at, 0)
 	clean := tensors[at]
@@ -198,13 +181,11 @@ func TestForeignRecordings(t *testing.T) {
 		if data := change(run["recording"].(map[string]any)); data != nil {
 			tensors[at].Data, tensors[at].Shape = data, []int{len(data)}
 		}
-		text, err := json.Marshal(run)
-		require.NoError(t, err)
+		text := envtest.Must(json.Marshal(run))
 		var b bytes.Buffer
 		require.NoError(t, mlp.WriteTensors(&b, tensors, map[string]string{"run": string(text), sumKey: noSum}))
 		require.NoError(t, Seal(b.Bytes()))
 		require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
-		_, err = Resume(task.BlockBattle, path, newRecorder(t), 1)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed(Resume(task.BlockBattle, path, newRecorder(), 1)), says)
 	}
 }

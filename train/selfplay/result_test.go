@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
@@ -25,39 +26,31 @@ func sampleResult() (*Result, []mlp.Tensor) {
 	}
 }
 
-func appendResult(t testing.TB, r *Result, tensors []mlp.Tensor) []byte {
-	t.Helper()
-	file, err := AppendResult(nil, r, tensors)
-	require.NoError(t, err)
-	return file
+func appendResult(r *Result, tensors []mlp.Tensor) []byte {
+	return envtest.Must(AppendResult(nil, r, tensors))
 }
 
 // A result is read as it was written, to the last bit. One that was cut or extended is refused.
 func TestResultFiles(t *testing.T) {
 	r, tensors := sampleResult()
-	file := appendResult(t, r, tensors)
-	require.Equal(t, file, appendResult(t, r, tensors))
-	got, numbers, err := ReadResult(file)
-	require.NoError(t, err)
+	file := appendResult(r, tensors)
+	require.Equal(t, file, appendResult(r, tensors))
+	got, numbers := envtest.Must2(ReadResult(file))
 	require.Equal(t, r, got)
 	require.Equal(t, tensors, numbers)
 	require.True(t, math.Signbit(float64(numbers[0].Data[7])))
 	for n := range file {
-		_, _, err := ReadResult(file[:n])
-		require.ErrorContains(t, err, "not a result", n)
+		require.ErrorContains(t, envtest.Failed2(ReadResult(file[:n])), "not a result", n)
 	}
-	_, _, err = ReadResult(append(file, 0))
-	require.ErrorContains(t, err, "not a result")
+	require.ErrorContains(t, envtest.Failed2(ReadResult(append(file, 0))), "not a result")
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		_, one := sampleResult()
 		one[0].Data[3] = float32(bad)
-		_, _, err = ReadResult(appendResult(t, r, one))
-		require.ErrorContains(t, err, "is not finite")
+		require.ErrorContains(t, envtest.Failed2(ReadResult(appendResult(r, one))), "is not finite")
 	}
 	r.Moves = -1
-	_, _, err = ReadResult(appendResult(t, r, tensors))
-	require.ErrorContains(t, err, "below 0")
-	_, err = AppendResult(nil, r, []mlp.Tensor{{Name: "x", Shape: []int{2, 2}, Data: []float32{0, 0, 0, 0, 1}}})
+	require.ErrorContains(t, envtest.Failed2(ReadResult(appendResult(r, tensors))), "below 0")
+	_, err := AppendResult(nil, r, []mlp.Tensor{{Name: "x", Shape: []int{2, 2}, Data: []float32{0, 0, 0, 0, 1}}})
 	require.ErrorContains(t, err, "5 numbers for shape")
 }
 
@@ -65,33 +58,30 @@ func TestResultFiles(t *testing.T) {
 // a result may.
 func TestResultsAreSmall(t *testing.T) {
 	zeros := []mlp.Tensor{{Name: "x", Shape: []int{4000, 200}, Data: make([]float32, 800_000)}}
-	require.Less(t, len(appendResult(t, new(Result), zeros)), 10_000)
+	require.Less(t, len(appendResult(new(Result), zeros)), 10_000)
 	large := squeeze.EncodeAll(make([]byte, 2*mostResult), nil)
-	_, _, err := ReadResult(large)
-	require.ErrorIs(t, err, zstd.ErrDecoderSizeExceeded)
+	require.ErrorIs(t, envtest.Failed2(ReadResult(large)), zstd.ErrDecoderSizeExceeded)
 }
 
 // What ReadResult accepts is written to a file with the same content.
 func FuzzResultFile(f *testing.F) {
-	f.Add(appendResult(f, new(Result), nil))
+	f.Add(appendResult(new(Result), nil))
 	r, tensors := sampleResult()
-	f.Add(appendResult(f, r, tensors))
+	f.Add(appendResult(r, tensors))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		r, tensors, err := ReadResult(file)
 		if err != nil {
 			return
 		}
-		written := appendResult(t, r, tensors)
-		again, more, err := ReadResult(written)
-		require.NoError(t, err)
+		written := appendResult(r, tensors)
+		again, more := envtest.Must2(ReadResult(written))
 		require.Equal(t, r, again)
-		require.Equal(t, written, appendResult(t, again, more))
+		require.Equal(t, written, appendResult(again, more))
 	})
 }
 
 // TestTheVersionInTheProtocol: the table of versions names that of saved runs.
 func TestTheVersionInTheProtocol(t *testing.T) {
-	page, err := os.ReadFile("../../rpc/PROTOCOL.md")
-	require.NoError(t, err)
+	page := envtest.Must(os.ReadFile("../../rpc/PROTOCOL.md"))
 	require.Contains(t, string(page), "| a saved training run | in its metadata | "+strconv.Itoa(stateVersion)+" |")
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	task "blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
@@ -33,16 +34,16 @@ func (q *quitter) Choose(slot *Slot, seat int) env.Action {
 // A rollout whose context ends makes only the choices of the steps that have begun, and the slots stand where they
 // stood.
 func TestARolloutHearsItsContext(t *testing.T) {
-	s := newStub(t, Options{Seed: 1, Games: 20, Iterations: 5, Gates: 1}, 1000)
+	s := newStub(Options{Seed: 1, Games: 20, Iterations: 5, Gates: 1}, 1000)
 	ctx, cancel := context.WithCancel(t.Context())
 	q := &quitter{cancel: cancel, canceled: ctx.Done()}
 	q.left.Store(100)
 	s.policy = q
-	r := s.start(t)
-	before := stands(t, r)
+	r := s.start()
+	before := stands(r)
 	require.NoError(t, r.Go(ctx, func(bool) error { t.Fatal("a rollout cut short counts for nothing"); return nil }))
 	require.LessOrEqual(t, q.chosen.Load(), int64(100+3*env.MaxSeats))
-	require.Equal(t, before, stands(t, r))
+	require.Equal(t, before, stands(r))
 	require.Zero(t, r.Counts.Moves)
 }
 
@@ -93,8 +94,7 @@ func TestSlotsKeepTheirOpponents(t *testing.T) {
 	s := newSlot(task.BlockBattle, []string{"combo", "hand", "digger"}, 0)
 	s.start(&Rollout{})
 	s.Opponent[1] = 3
-	saved, err := s.Save()
-	require.NoError(t, err)
+	saved := envtest.Must(s.Save())
 	again := newSlot(task.BlockBattle, s.opponents, 0)
 	require.NoError(t, again.restore(saved))
 	require.Equal(t, s.Opponent, again.Opponent)
@@ -110,11 +110,9 @@ func TestSlotsKeepTheirOpponents(t *testing.T) {
 	require.ErrorContains(t, baseline.restore(saved), "want 0 to 1: the run has the opponents hand")
 }
 
-func stands(t *testing.T, r *Run) (all []GameSlot) {
+func stands(r *Run) (all []GameSlot) {
 	for _, s := range r.Slots {
-		x, err := s.Save()
-		require.NoError(t, err)
-		all = append(all, x)
+		all = append(all, envtest.Must(s.Save()))
 	}
 	return all
 }

@@ -2,15 +2,13 @@ package selfplay
 
 import (
 	"context"
-	"testing"
 	"time"
 
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	task "blockyard/train/games"
-
-	"github.com/stretchr/testify/require"
 )
 
 // A stub is an algorithm and a learner for which only time passes: a second per rollout, and
@@ -79,23 +77,16 @@ func (s *stub) Gate(ctx context.Context, r *Run, p *Point) (bool, error) {
 }
 
 // newStub returns a stub whose policy plays rollouts of so many steps.
-func newStub(t *testing.T, o Options, steps int) *stub {
-	t.Helper()
-	net, err := selfTestNet([]int{len(task.BlockBattle.Features), 2, 1})
-	require.NoError(t, err)
+func newStub(o Options, steps int) *stub {
+	net := envtest.Must(selfTestNet([]int{len(task.BlockBattle.Features), 2, 1}))
 	return &stub{net: net, options: o, games: 100, rollout: Rollout{Steps: steps}, policy: stubPolicy{}}
 }
 
-func (s *stub) start(t *testing.T) *Run {
-	t.Helper()
-	r, err := New(task.BlockBattle, s, nil, 3)
-	require.NoError(t, err)
+func (s *stub) start() *Run {
+	r := envtest.Must(New(task.BlockBattle, s, nil, 3))
 	r.now = s.now
 	return r
 }
 
 // startStub starts a run that is to be looked at, not played.
-func startStub(t *testing.T) *Run {
-	t.Helper()
-	return newStub(t, Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1).start(t)
-}
+func startStub() *Run { return newStub(Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1).start() }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/phases"
@@ -52,12 +53,10 @@ func TestTasksPlayTheSame(t *testing.T) {
 		"plans":     {games.Dropblox, func() selfplay.Algorithm { return one() }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			player, err := selfplay.NewPlayer(c.game, c.settings())
-			require.NoError(t, err)
+			player := envtest.Must(selfplay.NewPlayer(c.game, c.settings()))
 			var files [2][]byte
 			for k := range files {
-				r, err := selfplay.New(c.game, c.settings(), nil, 1)
-				require.NoError(t, err)
+				r := envtest.Must(selfplay.New(c.game, c.settings(), nil, 1))
 				if k == 1 {
 					r.Remote = loopback{player}.play
 				}
@@ -72,52 +71,31 @@ func TestTasksPlayTheSame(t *testing.T) {
 
 // saved is what Save writes, without times.
 func saved(t *testing.T, r *selfplay.Run) []byte {
-	t.Helper()
 	r.Counts.Spent, r.Counts.CPU, r.Counts.Gating, r.Counts.LastGate = 0, 0, 0, 0
 	for i := range r.Curve {
 		r.Curve[i].Seconds, r.Curve[i].CPU = 0, 0
 	}
 	path := filepath.Join(t.TempDir(), "state")
 	require.NoError(t, r.Save(path))
-	file, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return file
+	return envtest.Must(os.ReadFile(path))
 }
 
 // A loopback plays every task in this process, through the form in which it would travel, the last slot first.
 type loopback struct{ player *selfplay.Player }
 
 func (l loopback) play(ctx context.Context, r *selfplay.Run, ro selfplay.Rollout) ([]*selfplay.Slot, error) {
-	file, id, err := selfplay.NetFile(ro.Net)
-	if err != nil {
-		return nil, err
-	}
-	net, err := selfplay.ParseNet(file)
-	if err != nil {
-		return nil, err
-	}
+	file, id := envtest.Must2(selfplay.NetFile(ro.Net))
+	net := envtest.Must(selfplay.ParseNet(file))
 	slots := make([]*selfplay.Slot, len(r.Slots))
 	for i := len(slots) - 1; i >= 0; i-- {
-		start, err := r.Slots[i].Save()
-		if err != nil {
-			return nil, err
-		}
+		start := envtest.Must(r.Slots[i].Save())
 		sent := &selfplay.Task{Iteration: r.Counts.Iterations, Slot: i, Rollout: ro, Net: id, Start: start}
-		text, err := json.Marshal(sent)
-		if err != nil {
-			return nil, err
-		}
 		var got selfplay.Task
-		if err := json.Unmarshal(text, &got); err != nil {
+		if err := json.Unmarshal(envtest.Must(json.Marshal(sent)), &got); err != nil {
 			return nil, err
 		}
-		file, _, err := l.player.Play(ctx, &got, net)
-		if err != nil {
-			return nil, err
-		}
-		if slots[i], err = l.player.Decode(sent, file); err != nil {
-			return nil, err
-		}
+		file, _ := envtest.Must2(l.player.Play(ctx, &got, net))
+		slots[i] = envtest.Must(l.player.Decode(sent, file))
 	}
 	return slots, nil
 }

@@ -9,6 +9,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 
 	"github.com/stretchr/testify/require"
@@ -18,11 +19,7 @@ var game = games.BlockBattle
 
 // play records a game between greedy hand-tuned players, as far as limit rounds.
 func play(t *testing.T, seed uint64, limit int) *record.Record {
-	t.Helper()
-	hand, err := game.Evaluator(nil)
-	require.NoError(t, err)
-	agent, err := search.New(game.Rules, hand, search.Options{Ply: 1})
-	require.NoError(t, err)
+	agent := envtest.Must(search.New(game.Rules, envtest.Must(game.Evaluator(nil)), search.Options{Ply: 1}))
 	rec := record.New(game.Rules, seed, []string{"hand:ply=1", "hand:ply=1"})
 	s, view := game.Rules.New(2), game.Rules.New(2)
 	s.Reset(seed)
@@ -30,8 +27,7 @@ func play(t *testing.T, seed uint64, limit int) *record.Record {
 		m := env.NoMoves
 		for seat := range 2 {
 			env.View(view, s, seat, seed)
-			m[seat], err = agent.Act(t.Context(), view, seat)
-			require.NoError(t, err)
+			m[seat] = envtest.Must(agent.Act(t.Context(), view, seat))
 		}
 		rec.Add(s.Acting(), m)
 		s.Step(m)
@@ -110,8 +106,7 @@ func TestPassFitsEveryRowOnce(t *testing.T) {
 		rows.Y = append(rows.Y, float32(i))
 	}
 	k := &keeper{seen: map[float32]int{}}
-	loss, err := rows.Pass(k.Fit, rand.New(rand.NewPCG(1, 1)), 4, 0.5)
-	require.NoError(t, err)
+	loss := envtest.Must(rows.Pass(k.Fit, rand.New(rand.NewPCG(1, 1)), 4, 0.5))
 	require.Equal(t, []int{4, 4, 2}, k.rows)
 	require.Equal(t, []float64{.5, .5, .25}, k.rates)
 	require.Len(t, k.seen, 10)
@@ -124,12 +119,10 @@ func TestPassFitsEveryRowOnce(t *testing.T) {
 
 func TestLoss(t *testing.T) {
 	n := len(game.Features)
-	net, err := mlp.New([]mlp.Layer{{In: n, Out: 1, W: make([]float32, n), B: []float32{0}}})
-	require.NoError(t, err)
+	net := envtest.Must(mlp.New([]mlp.Layer{{In: n, Out: 1, W: make([]float32, n), B: []float32{0}}}))
 	rows := Rows{Game: game, X: make([]float32, 2*n), Y: []float32{1, 0}}
 	require.InDelta(t, 0.693147, rows.Loss(net), 1e-5, "a coin's")
-	net, err = mlp.New([]mlp.Layer{{In: n, Out: 1, W: make([]float32, n), B: []float32{200}}})
-	require.NoError(t, err)
+	net = envtest.Must(mlp.New([]mlp.Layer{{In: n, Out: 1, W: make([]float32, n), B: []float32{200}}}))
 	require.InDelta(t, 100, rows.Loss(net), 1e-3, "sure, and wrong every other time")
 	rows.Cut(0)
 	require.Zero(t, rows.Loss(net))

@@ -7,6 +7,7 @@ import (
 
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay/afterstate"
 
@@ -16,22 +17,16 @@ import (
 // Best is what the search for play finds.
 func TestAgreesWithSearch(t *testing.T) {
 	g := games.BlockBattle
-	net, err := g.Load("")
-	require.NoError(t, err)
+	net := envtest.Must(g.Load(""))
 	c := afterstate.New(g, net, 1000)
-	e, err := g.Evaluator(net)
-	require.NoError(t, err)
-	agent, err := search.New(g.Rules, e, search.Options{Ply: 1})
-	require.NoError(t, err)
+	agent := envtest.Must(search.New(g.Rules, envtest.Must(g.Evaluator(net)), search.Options{Ply: 1}))
 	var rand env.Rand
 	rand.Seed(8)
 	s := g.Rules.New(2)
 	for range 50 {
 		s.Reset(rand.Next())
 		g.Damage(s, &rand)
-		want, err := agent.Act(context.Background(), s, 0)
-		require.NoError(t, err)
-		got, same := c.Best(s, 0), slices.Index(c.Root.Legal, want)
+		got, same := c.Best(s, 0), slices.Index(c.Root.Legal, envtest.Must(agent.Act(context.Background(), s, 0)))
 		require.InDelta(t, c.Root.Worth[same], c.Root.Worth[got], 1e-3) // two ways to the same board, or fixed point
 	}
 	require.NotZero(t, c.TakeVisited())

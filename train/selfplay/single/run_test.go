@@ -11,6 +11,7 @@ import (
 
 	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
@@ -24,9 +25,7 @@ func tiny() Config {
 }
 
 func open(t *testing.T, g *games.Game, c Config, workers int) *selfplay.Run {
-	t.Helper()
-	r, err := selfplay.New(g, &c, nil, workers)
-	require.NoError(t, err)
+	r := envtest.Must(selfplay.New(g, &c, nil, workers))
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
 }
@@ -35,7 +34,6 @@ func learnerOf(r *selfplay.Run) *learner { return r.Learner.(*learner) }
 
 // same requires that two runs have come to the same.
 func same(t *testing.T, a, b *selfplay.Run) {
-	t.Helper()
 	require.Equal(t, a.Net().Tensors(), b.Net().Tensors())
 	require.Equal(t, a.Best.Tensors(), b.Best.Tensors())
 	for _, r := range []*selfplay.Run{a, b} {
@@ -99,8 +97,7 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 		require.False(t, first.Done())
 		path := filepath.Join(t.TempDir(), "state")
 		require.NoError(t, first.Save(path))
-		again, err := selfplay.Resume(g, path, new(Config), 3)
-		require.NoError(t, err)
+		again := envtest.Must(selfplay.Resume(g, path, new(Config), 3))
 		defer func() { require.NoError(t, again.Close()) }()
 		require.NoError(t, again.Go(t.Context(), nil))
 		same(t, whole, again)
@@ -109,8 +106,7 @@ func TestAResumedRunGoesOnAsBefore(t *testing.T) {
 	}
 	net := filepath.Join(t.TempDir(), "net")
 	require.NoError(t, games.WinTetris.Save(net, open(t, games.WinTetris, tiny(), 1).Net(), nil))
-	_, err := selfplay.Resume(games.WinTetris, net, new(Config), 1)
-	require.ErrorContains(t, err, "not a saved run")
+	require.ErrorContains(t, envtest.Failed(selfplay.Resume(games.WinTetris, net, new(Config), 1)), "not a saved run")
 }
 
 // TestReturns works one path out by hand: two steps, the end, a game that is cut off.
@@ -154,9 +150,7 @@ func TestFollowsPlans(t *testing.T) {
 	r := open(t, games.Dropblox, c, 1)
 	slot, unit, leaf := r.Slots[0], games.Dropblox.Solo.Unit, 0
 	ro := r.Learner.Rollout()
-	policies, err := r.Policies(&ro)
-	require.NoError(t, err)
-	p := policies[0].(*policy)
+	p := envtest.Must(r.Policies(&ro))[0].(*policy)
 	p.Begin(slot)
 	notes := slot.Notes.(*steps)
 	for n := 0; slot.State.Acting() != 0; n++ {
@@ -208,10 +202,20 @@ func TestBadConfigsAreNamed(t *testing.T) {
 	} {
 		c := tiny()
 		change(&c)
-		_, err := selfplay.New(games.WinTetris, &c, nil, 1)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed(selfplay.New(games.WinTetris, &c, nil, 1)), says)
 	}
 	c := tiny()
-	_, err := selfplay.New(games.BlockBattle, &c, nil, 1)
-	require.ErrorContains(t, err, "not a game of one seat")
+	require.ErrorContains(t, envtest.Failed(selfplay.New(games.BlockBattle, &c, nil, 1)), "not a game of one seat")
+}
+
+// BenchmarkStep is a rollout of 64 games of 64 choices, and the fit to it.
+func BenchmarkStep(b *testing.B) {
+	c := Default(games.WinTetris)
+	r := envtest.Must(selfplay.New(games.WinTetris, &c, nil, 1))
+	defer func() { require.NoError(b, r.Close()) }()
+	b.ReportAllocs()
+	for b.Loop() {
+		require.NoError(b, r.Step())
+	}
+	b.ReportMetric(float64(r.Counts.Moves)/b.Elapsed().Seconds(), "choices/s")
 }
