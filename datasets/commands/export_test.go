@@ -39,7 +39,7 @@ func TestExportChoosesGames(t *testing.T) {
 	require.NoFileExists(t, dir)
 	out, _ := call(t, 0, "export", "--parquet", dir, "--game", "wintetris:tick", mixed)
 	require.Contains(t, out, ": 1 games, ")
-	require.Contains(t, read(t, filepath.Join(dir, "README.md")), "1 games, ")
+	require.Contains(t, read(filepath.Join(dir, "README.md")), "1 games, ")
 }
 
 // What a killed export left behind is removed by the next one to the same folder, and nothing else is; two exports
@@ -62,7 +62,7 @@ func TestExportRemovesLeftovers(t *testing.T) {
 
 // Whatever goes wrong, no file and no folder is left behind, and the message says what it was.
 func TestExportLeavesNothing(t *testing.T) {
-	text := read(t, sample)
+	text := read(sample)
 	spoilt := write(t, "spoilt.jsonl", text+strings.Replace(text, `"scores":[`, `"scores":[1`, 1))
 	cut := write(t, "cut.jsonl", text+text[:300])
 	top := t.TempDir()
@@ -116,7 +116,7 @@ func (c cancelling) Read(b []byte) (int, error) {
 // An export ends soon after its context and leaves nothing, whatever it reads: games that are left out without end, input
 // that never comes, and a short file.
 func TestExportHearsItsContext(t *testing.T) {
-	text := read(t, sample)
+	text := read(sample)
 	waiting, writer := io.Pipe()
 	defer writer.Close()
 	endless, games := io.Pipe()

@@ -36,7 +36,6 @@ const sample = "../games/blockbattle.jsonl"
 
 // call runs a command line, which ends with a status, and returns its output and errors.
 func call(t *testing.T, status int, args ...string) (out, errs string) {
-	t.Helper()
 	var o, e bytes.Buffer
 	got := run(args, &program.Console{In: strings.NewReader(""), Out: &o, Err: &e})
 	require.Equal(t, status, got, "%q: %s%s", args, &o, &e)
@@ -45,17 +44,13 @@ func call(t *testing.T, status int, args ...string) (out, errs string) {
 
 // refused runs command lines, each of which ends with a status and says why.
 func refused(t *testing.T, status int, lines map[string]string) {
-	t.Helper()
 	for line, why := range lines {
 		_, errs := call(t, status, strings.Fields(line)...)
 		require.Contains(t, errs, why, line)
 	}
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	return string(envtest.Must(os.ReadFile(path)))
-}
+func read(path string) string { return string(envtest.Must(os.ReadFile(path))) }
 
 func write(t *testing.T, name, text string) string {
 	path := filepath.Join(t.TempDir(), name)
@@ -65,7 +60,6 @@ func write(t *testing.T, name, text string) string {
 
 // records writes records to a new file.
 func records(t *testing.T, path string, all ...*record.Record) string {
-	t.Helper()
 	w := envtest.Must(record.Create(path))
 	for _, rec := range all {
 		require.NoError(t, w.Write(rec))
@@ -76,9 +70,7 @@ func records(t *testing.T, path string, all ...*record.Record) string {
 
 // readSample reads the record of the sample.
 func readSample(t *testing.T) *record.Record {
-	t.Helper()
-	rec, _, err := viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes)
-	require.NoError(t, err)
+	rec, _ := envtest.Must2(viewer.ReadGame(t.Context(), sample, 1, jsonl.MaxBytes))
 	return rec
 }
 
@@ -106,7 +98,7 @@ func TestCheckReportsDifferences(t *testing.T) {
 	out, _ = call(t, 1, "check", "--all", file)
 	require.Contains(t, out, file+"#4: ")
 
-	text := read(t, sample)
+	text := read(sample)
 	half := write(t, "half.jsonl", text+text[:len(text)/2])
 	out, errs = call(t, 1, "check", half, sample)
 	require.Contains(t, errs, half+":2: the file ends in the middle of a line")
@@ -154,7 +146,7 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 }
 
 func TestStat(t *testing.T) {
-	text := read(t, sample)
+	text := read(sample)
 	out, _ := call(t, 0, "stat", write(t, "two.jsonl", text+text))
 	require.Contains(t, out, "blockbattle: 2 games, ")
 	require.Contains(t, out, "steps per game")
@@ -188,9 +180,7 @@ func run(args []string, con *program.Console) int {
 
 // timelineOf replays a record.
 func timelineOf(t *testing.T, rec *record.Record) *playback.Timeline {
-	t.Helper()
-	g := envtest.Must(games.Lookup(rec.Game))
-	return envtest.Must(playback.Whole(t.Context(), g, rec))
+	return envtest.Must(playback.Whole(t.Context(), envtest.Must(games.Lookup(rec.Game)), rec))
 }
 
 func TestViewPrintsEveryPosition(t *testing.T) {
@@ -201,8 +191,7 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 	require.Contains(t, out, fmt.Sprintf("turn %d of %d", steps, steps))
 	require.Contains(t, out, fmt.Sprintf("score %d, result %+g", rec.Scores[0], rec.Results[0]))
 	require.NotContains(t, out, "\x1b")
-	g := envtest.Must(games.Lookup(rec.Game))
-	require.Contains(t, out, "plays "+g.Text(rec.Choices[0])+"\n")
+	require.Contains(t, out, "plays "+envtest.Must(games.Lookup(rec.Game)).Text(rec.Choices[0])+"\n")
 
 	tail, _ := call(t, 0, "view", "--from", fmt.Sprint(steps), sample)
 	require.Equal(t, 1, strings.Count(tail, "  turn "))
@@ -211,7 +200,7 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 
 // What cannot be shown says so; of what is no record, also how to get one.
 func TestViewErrors(t *testing.T) {
-	text := read(t, sample)
+	text := read(sample)
 	log, cut := write(t, "game.txt", "player1 is random\n"), write(t, "game-001.log", "player1 is random\n")
 	history := filepath.Join(t.TempDir(), "0_1600000000")
 	played(t, history)
@@ -288,8 +277,7 @@ func TestBrowseFollowsKeys(t *testing.T) {
 
 // played writes a history folder of three states.
 func played(t *testing.T, path string) {
-	t.Helper()
-	zip := envtest.Must(gzip.NewReader(strings.NewReader(read(t, "../viewer/testdata/history.json.gz"))))
+	zip := envtest.Must(gzip.NewReader(strings.NewReader(read("../viewer/testdata/history.json.gz"))))
 	var texts map[string]string
 	require.NoError(t, json.NewDecoder(zip).Decode(&texts))
 	require.NoError(t, os.MkdirAll(path, 0o755))

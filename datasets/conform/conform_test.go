@@ -62,7 +62,6 @@ func TestGivenFilesConform(t *testing.T) {
 
 // firstGame returns the lines of the first game in a file of games, with a part in one of them.
 func firstGame(t testing.TB, game, part string) (out []string) {
-	t.Helper()
 	found := false
 	for _, line := range lines(t, game+"/games") {
 		out = append(out, line)
@@ -122,7 +121,7 @@ func TestDropbloxAlteredHistoriesAreFound(t *testing.T) {
 		`"files":{`:             `"files":{"extra":"",`,
 	} {
 		require.Contains(t, line, old)
-		rep := envtest.Must(check(t, dropbloxlog.New(), strings.Replace(line, old, other, 1)))
+		rep := envtest.Must(check(dropbloxlog.New(), strings.Replace(line, old, other, 1)))
 		require.NotZero(t, rep.Differ, other)
 		require.Equal(t, strings.Contains(other, "extra"), strings.Contains(rep.First, "number of files"))
 	}
@@ -199,7 +198,7 @@ func TestMalformedLinesAreErrors(t *testing.T) {
 			if strings.HasPrefix(text, turn) {
 				text = lines(t, game+"/games")[0] + "\n" + text
 			}
-			_, err := check(t, checkers[game](), text)
+			_, err := check(checkers[game](), text)
 			require.ErrorContains(t, err, want, text)
 			require.ErrorContains(t, err, []string{"file:1: ", "file:2: "}[strings.Count(text, "\n")])
 		}
@@ -214,7 +213,7 @@ func TestGamesThatBreakOff(t *testing.T) {
 	}
 	differs := func(game string, differ int, first string, text ...string) {
 		t.Helper()
-		rep := envtest.Must(check(t, checkers[game](), text...))
+		rep := envtest.Must(check(checkers[game](), text...))
 		require.Equal(t, differ, rep.Differ, rep.First)
 		require.Contains(t, rep.First, first)
 	}
@@ -235,11 +234,11 @@ func TestGamesThatBreakOff(t *testing.T) {
 	differs("dropblox", 2, "", slices.Concat(drop[:last], drop[last-1:])...) // the number of the turn, and that there is none
 	for _, game := range []string{"blocking", "tetrisduel"} {
 		lines := text[game]
-		rep := envtest.Must(check(t, checkers[game](), lines[0], lines[len(lines)-1]))
+		rep := envtest.Must(check(checkers[game](), lines[0], lines[len(lines)-1]))
 		require.Contains(t, rep.First, "none: the game is not over")
 	}
 	left := slices.DeleteFunc(slices.Clone(blocking), func(line string) bool { return strings.Contains(line, `"skip"`) })
-	require.Contains(t, envtest.Must(check(t, blockinglog.New(), left...)).First, "passed over without a record")
+	require.Contains(t, envtest.Must(check(blockinglog.New(), left...)).First, "passed over without a record")
 }
 
 // Any line, before a game and twice in it, does not make a checker panic.
@@ -274,7 +273,6 @@ func path(name string) string {
 
 // lines returns the lines of a given file.
 func lines(t testing.TB, name string) (out []string) {
-	t.Helper()
 	in := envtest.Must(jsonl.Open(path(name)))
 	defer in.Close()
 	for line, err := range in.All() {
@@ -285,8 +283,7 @@ func lines(t testing.TB, name string) (out []string) {
 }
 
 // check lets c read the lines as a file named "file".
-func check(t testing.TB, c *conform.Checker, text ...string) (*conform.Report, error) {
-	t.Helper()
+func check(c *conform.Checker, text ...string) (*conform.Report, error) {
 	return conform.Read(c, envtest.Must(jsonl.New("file", strings.NewReader(strings.Join(text, "\n")+"\n"))))
 }
 
@@ -390,7 +387,6 @@ func otherText(key, v string) string {
 // in the same type of record. Values at paths with a word that is spared are not compared. Each time it wants a difference or an error.
 // It returns the number of altered values.
 func alterEach(t *testing.T, checker func() *conform.Checker, spared string, text []string) (altered int) {
-	t.Helper()
 	seen := map[string]int{}
 	for i, line := range text {
 		rec := decode(t, line)
@@ -403,7 +399,7 @@ func alterEach(t *testing.T, checker func() *conform.Checker, spared string, tex
 			changed, err := json.Marshal(rec)
 			restore()
 			require.NoError(t, err)
-			rep, err := check(t, checker(), slices.Concat(text[:i], []string{string(changed)}, text[i+1:])...)
+			rep, err := check(checker(), slices.Concat(text[:i], []string{string(changed)}, text[i+1:])...)
 			if err == nil {
 				require.NotZero(t, rep.Differ, "line %d, %s: %s", i+1, l.path, changed)
 			}
@@ -414,8 +410,7 @@ func alterEach(t *testing.T, checker func() *conform.Checker, spared string, tex
 }
 
 // tally checks one line of a transcript of AI Block Battle.
-func tally(t testing.TB, line string) (*conform.Tally, error) {
-	t.Helper()
+func tally(line string) (*conform.Tally, error) {
 	out := new(conform.Tally)
 	_, err := blockbattlelog.New().Check(out, []byte(line))
 	return out, err
@@ -427,7 +422,7 @@ func TestAnyMixture(t *testing.T) {
 	for name := range given["blockbattle"] {
 		text = append(text, lines(t, "blockbattle/"+name)[0])
 	}
-	rep := envtest.Must(check(t, blockbattlelog.New(), text...))
+	rep := envtest.Must(check(blockbattlelog.New(), text...))
 	require.True(t, strings.HasPrefix(rep.String(), "file: 1 logs, 1 rounds, 2 games, "), rep.String())
 	require.Zero(t, rep.Differ)
 }
@@ -480,7 +475,7 @@ func alterAll(t *testing.T, name, line string) (altered int) {
 		for _, l := range group {
 			restores = append(restores, l.change())
 		}
-		found, err := tally(t, string(envtest.Must(json.Marshal(rec))))
+		found, err := tally(string(envtest.Must(json.Marshal(rec))))
 		for _, restore := range restores {
 			restore()
 		}
@@ -523,8 +518,7 @@ func TestAlteredLinesOfALogAreFound(t *testing.T) {
 				}
 				changed := rec
 				changed.Log = log
-				text := envtest.Must(json.Marshal(changed))
-				found := envtest.Must(tally(t, string(text)))
+				found := envtest.Must(tally(string(envtest.Must(json.Marshal(changed)))))
 				require.Positive(t, found.Differ, "log of %s, line %d %s: %.80s", rec.Game, i, kind, rec.Log[i][1])
 			}
 		}
@@ -580,8 +574,7 @@ func TestBlockbattleGamesOfOtherLengths(t *testing.T) {
 			rounds := rec["rounds"].([]any)
 			differ := func(rounds []any) int {
 				cut := map[string]any{"id": "cut", "rules": rec["rules"], "rounds": rounds}
-				text := envtest.Must(json.Marshal(cut))
-				return envtest.Must(tally(t, string(text))).Differ
+				return envtest.Must(tally(string(envtest.Must(json.Marshal(cut))))).Differ
 			}
 			last := rounds[len(rounds)-1].(map[string]any)
 			_, played := last["p"].([]any)[0].(map[string]any)["out"]

@@ -177,8 +177,7 @@ func TestShards(t *testing.T) {
 			total := len(want)
 			for _, name := range names {
 				groups += groupsOf(t, name)
-				rows := envtest.Must(parquet.ReadFile[shardRow](name))
-				for _, row := range rows {
+				for _, row := range envtest.Must(parquet.ReadFile[shardRow](name)) {
 					row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
 					at := place{int(row.Episode), int(row.Step), int(row.Seat)}
 					require.Equal(t, want[at], row, "%s: %v", name, at)
@@ -197,7 +196,6 @@ func TestShards(t *testing.T) {
 }
 
 func readJSON(t *testing.T, path string, into any) {
-	t.Helper()
 	require.NoError(t, json.Unmarshal(envtest.Must(os.ReadFile(path)), into))
 }
 
@@ -345,8 +343,7 @@ func TestSFT(t *testing.T) {
 				require.NoError(t, json.Unmarshal([]byte(lines[k]), &line))
 				require.Equal(t, row, line)
 				w := want[place{int(row.Episode), int(row.Step), int(row.Seat)}]
-				a := envtest.Must(g.Parse(row.Completion))
-				require.EqualValues(t, w.Action, a)
+				require.EqualValues(t, w.Action, envtest.Must(g.Parse(row.Completion)))
 				require.Equal(t, w.Value, row.Value)
 				require.Equal(t, w.Policy, row.Policy)
 				require.Contains(t, row.LegalMoves, row.Completion)

@@ -76,9 +76,7 @@ func TestBarRuns(t *testing.T) {
 func TestSignalsOfOneMoment(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	terminate := func() {
-		require.NoError(t, syscall.Tgkill(syscall.Getpid(), syscall.Gettid(), syscall.SIGTERM))
-	}
+	terminate := func() { require.NoError(t, syscall.Tgkill(syscall.Getpid(), syscall.Gettid(), syscall.SIGTERM)) }
 	var ignore func()
 	waits := make(chan struct{})
 	ctx, stop := heed(func(f func()) {

@@ -196,8 +196,7 @@ func TestParserOfOneCommand(t *testing.T) {
 		Stop struct{} `cmd:""`
 	})}
 	for line, want := range map[string]int{"play chess": 1, "stop": 1, "play --help": 2, "stop -h": 2, "halt": 2, "": 2} {
-		k := envtest.Must(p.parser(strings.Fields(line), &Console{}))
-		require.Len(t, k.Model.Leaves(false), want, line)
+		require.Len(t, envtest.Must(p.parser(strings.Fields(line), &Console{})).Model.Leaves(false), want, line)
 	}
 }
 

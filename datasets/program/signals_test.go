@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program"
+	"blockyard/env/envtest"
 )
 
 // TestMain lets the test binary be a program that hears the first signal and saves for a second, or goes on for ever.
@@ -41,8 +42,7 @@ func TestTimeoutLosesNoSave(t *testing.T) {
 	if os.Getenv("BLOCKYARD_LONG") == "" {
 		t.Skip("long: set BLOCKYARD_LONG")
 	}
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := envtest.Must(os.Executable())
 	outs := make(chan string, 64) // at once, so that some are held up between the two
 	for range cap(outs) {
 		go func() {
@@ -62,28 +62,22 @@ func TestSecondSignal(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no SIGTERM")
 	}
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := envtest.Must(os.Executable())
 	for _, signals := range [][2]os.Signal{
 		{os.Interrupt, os.Interrupt}, {syscall.SIGTERM, syscall.SIGTERM}, {os.Interrupt, syscall.SIGTERM},
 	} {
 		p := exec.CommandContext(t.Context(), self)
 		p.Env = append(os.Environ(), "BLOCKYARD_STUBBORN=1")
-		pipe, err := p.StdoutPipe()
-		require.NoError(t, err)
+		pipe := envtest.Must(p.StdoutPipe())
 		require.NoError(t, p.Start())
 		out := bufio.NewReader(pipe)
-		says := func(want string) {
-			line, err := out.ReadString('\n')
-			require.NoError(t, err)
-			require.Equal(t, want, line)
-		}
+		says := func(want string) { require.Equal(t, want, envtest.Must(out.ReadString('\n'))) }
 		says("ready\n")
 		require.NoError(t, p.Process.Signal(signals[0]))
 		says("heard\n")
 		ended := make(chan error)
 		go func() { ended <- p.Wait() }()
-		err = nil
+		var err error
 		for again := time.Tick(50 * time.Millisecond); err == nil; { // the first signals may still come too early
 			_ = p.Process.Signal(signals[1])
 			select {

@@ -62,7 +62,6 @@ func play(g *env.Game, seed uint64, draws bool) *record.Record {
 
 // readAll reads a file, whose end may be cut if partial is set.
 func readAll(t *testing.T, path string, partial bool) (out []*record.Record) {
-	t.Helper()
 	r := envtest.Must(record.Open(path))
 	defer r.Close()
 	r.AllowPartial = partial
@@ -87,8 +86,7 @@ func TestWriteRead(t *testing.T) {
 			want = append(want, rec)
 			require.NoError(t, w.Write(rec))
 		}
-		_, err := os.Stat(path)
-		require.ErrorIs(t, err, os.ErrNotExist, "the file takes its name when it is closed")
+		require.ErrorIs(t, envtest.Failed(os.Stat(path)), os.ErrNotExist, "the file takes its name when it is closed")
 		require.NoError(t, w.Close())
 		require.NoError(t, w.Close())
 		require.Equal(t, strings.HasSuffix(name, ".gz"), envtest.Must(os.ReadFile(path))[0] == 0x1f)
@@ -135,7 +133,7 @@ func TestPartialLine(t *testing.T) {
 	rec := play(toy.Pick, 1, false)
 	require.NoError(t, errors.Join(w.Write(rec), w.Write(rec), w.Close()))
 	for cut, want := range map[int]error{10: record.ErrPartial, 1: nil, 0: nil} {
-		r := reader(t, text.Bytes()[:text.Len()-cut])
+		r := reader(text.Bytes()[:text.Len()-cut])
 		envtest.Must(r.Read())
 		_, err := r.Read()
 		require.ErrorIs(t, err, want)
@@ -143,8 +141,7 @@ func TestPartialLine(t *testing.T) {
 			require.ErrorContains(t, err, "long:2:")
 			continue
 		}
-		_, err = r.Read()
-		require.ErrorIs(t, err, io.EOF)
+		require.ErrorIs(t, envtest.Failed(r.Read()), io.EOF)
 	}
 }
 
@@ -317,8 +314,7 @@ func writeLong(t *testing.T, out io.Writer, draws bool) {
 	require.NoError(t, errors.Join(w.Write(long), w.Write(short), w.Close()))
 }
 
-func reader(t *testing.T, text []byte) *record.Reader {
-	t.Helper()
+func reader(text []byte) *record.Reader {
 	return envtest.Must(record.NewReader("long", bytes.NewReader(text)))
 }
 
@@ -327,21 +323,20 @@ func TestLongGameStreams(t *testing.T) {
 		var file, again bytes.Buffer
 		writeLong(t, &file, draws)
 		require.Greater(t, bytes.Count(file.Bytes(), []byte("\n")), 4)
-		r := reader(t, file.Bytes())
+		r := reader(file.Bytes())
 		head := envtest.Must(record.CheckNext(r, findNull))
 		require.True(t, head.Stopped)
 		require.Less(t, len(head.Choices), longSteps, "the game was held in memory")
 		envtest.Must(record.CheckNext(r, findNull))
-		_, err := record.CheckNext(r, findNull)
-		require.ErrorIs(t, err, io.EOF)
+		require.ErrorIs(t, envtest.Failed(record.CheckNext(r, findNull)), io.EOF)
 
-		rec := envtest.Must(reader(t, file.Bytes()).Read())
+		rec := envtest.Must(reader(file.Bytes()).Read())
 		require.Len(t, rec.Choices, 2*longSteps)
 		require.Equal(t, "v", rec.Meta["k"])
 		require.NoError(t, record.Check(null, rec))
 		w := record.NewWriter(&again)
 		require.NoError(t, errors.Join(w.Write(rec), w.Close()))
-		require.Equal(t, rec, envtest.Must(reader(t, again.Bytes()).Read()))
+		require.Equal(t, rec, envtest.Must(reader(again.Bytes()).Read()))
 	}
 }
 
@@ -360,15 +355,12 @@ func TestLongGameBroken(t *testing.T) {
 		"another game in between": {[][]byte{lines[0], lines[len(lines)-2]}, record.ErrInvalid},
 	} {
 		text := bytes.Join(c.text, nil)
-		_, err := reader(t, text).Read()
-		require.ErrorIs(t, err, c.want, name)
-		_, err = record.CheckNext(reader(t, text), findNull)
-		require.ErrorIs(t, err, c.want, name)
+		require.ErrorIs(t, envtest.Failed(reader(text).Read()), c.want, name)
+		require.ErrorIs(t, envtest.Failed(record.CheckNext(reader(text), findNull)), c.want, name)
 	}
 	// A wrong score at the end of a long game is found, and the file read on after it.
-	r := reader(t, bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1))
-	_, err := record.CheckNext(r, findNull)
-	require.ErrorIs(t, err, record.ErrDiffers)
+	r := reader(bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1))
+	require.ErrorIs(t, envtest.Failed(record.CheckNext(r, findNull)), record.ErrDiffers)
 	envtest.Must(record.CheckNext(r, findNull))
 }
 
@@ -376,10 +368,8 @@ func TestLongGameBroken(t *testing.T) {
 func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
 	lines := blocking.DefaultTable.Lines()
 	lines[4] = "E 1 4 ####"
-	shapes, err := blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n")))
-	require.NoError(t, err)
-	g, err := blocking.With(blocking.NewTable(shapes))
-	require.NoError(t, err)
+	shapes := envtest.Must(blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n"))))
+	g := envtest.Must(blocking.With(blocking.NewTable(shapes)))
 
 	rec := record.New(g, 3, []string{"first", "first"})
 	s := g.New(2)
@@ -401,8 +391,7 @@ func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
 	require.ErrorContains(t, record.Check(g, &changed), "the record is of game blocking")
 
 	s.Reset(3)
-	rec.Start, err = env.Encode(nil, s)
-	require.NoError(t, err)
+	rec.Start = envtest.Must(env.Encode(nil, s))
 	require.NoError(t, record.Check(g, rec))
 	changed.Start = rec.Start
 	require.ErrorContains(t, record.Check(blocking.Game, &changed), "the first position has another table")
@@ -438,8 +427,7 @@ func FuzzReader(f *testing.F) {
 			var out bytes.Buffer
 			w := record.NewWriter(&out)
 			require.NoError(t, errors.Join(w.Write(rec), w.Close()), "read but not written")
-			_, err := reader(t, out.Bytes()).Read()
-			require.NoError(t, err, "written but not read")
+			require.NoError(t, envtest.Failed(reader(out.Bytes()).Read()), "written but not read")
 		}
 		r, _ = record.NewReader("fuzz", bytes.NewReader(file))
 		for range 1000 {

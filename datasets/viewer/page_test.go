@@ -54,7 +54,6 @@ func (b *tab) on(t *testing.T) *tab {
 
 // counter waits until the page shows turn n of last, given without its thousands' commas.
 func (b *tab) counter(text string) {
-	b.Helper()
 	b.Await("document.querySelector('#counter').textContent.replaceAll(',', '') === 'Turn " + text + "'")
 }
 
@@ -277,7 +276,6 @@ func (b *tab) errors(dir string) {
 // sizes shows pages in windows of several sizes, in the light and in the dark: nothing is wider than the window. All are
 // shown on a phone, and the first in the other windows; pictures are taken of all.
 func (b *tab) sizes(pages []string, show func(at string)) {
-	b.Helper()
 	for _, s := range []struct {
 		name    string
 		w, h    int64
@@ -302,8 +300,7 @@ func (b *tab) sizes(pages []string, show func(at string)) {
 
 // logOf writes the log of a recorded game of two seats, in which bots write what is no text of a page, and returns it.
 func logOf(t *testing.T, dir string) string {
-	rec, _, err := ReadGame(t.Context(), "../games/blockbattle.jsonl", 1, 0)
-	require.NoError(t, err)
+	rec, _ := envtest.Must2(ReadGame(t.Context(), "../games/blockbattle.jsonl", 1, 0))
 	var b strings.Builder
 	fmt.Fprintln(&b, "player1 is Ann\nplayer2 is <b>Bob</b>")
 	for turn := range 20 {
@@ -341,14 +338,13 @@ func TestLog(t *testing.T) {
 			require.Nil(t, frames[25].Seats[0].Said)
 		}
 	}
-	rec, _, err := ReadGame(t.Context(), path, 2, 0)
-	require.NoError(t, err)
+	rec, _ := envtest.Must2(ReadGame(t.Context(), path, 2, 0))
 	require.NotEmpty(t, rec.Choices)
 	var page strings.Builder
 	envtest.Must(WriteHTML(context.Background(), &page, path, 1))
 
 	path = filepath.Join(dir, "other.log")
-	_, _, err = ReadGame(t.Context(), path, 1, 0)
+	_, _, err := ReadGame(t.Context(), path, 1, 0)
 	require.ErrorContains(t, err, "does not end with the record of its game")
 	require.Equal(t, "other.log: "+errNoGame.Error(), serve(t, path).list("").Games[0].Error)
 	require.NoError(t, os.WriteFile(path, []byte("a is b\nrecord {\"game\":\n"), 0o644))
@@ -498,7 +494,7 @@ func TestMarkedDropblox(t *testing.T) {
 	const id = "dropblox.jsonl:1"
 	server, _ := analysed(t)
 	c := serveAt(t, server)
-	rec, all, starts := firstOf(t, "../games/dropblox.jsonl"), c.all(id), c.game(id).Replay.Starts
+	rec, all, starts := firstOf("../games/dropblox.jsonl"), c.all(id), c.game(id).Replay.Starts
 	isGhost := func(glyph byte) bool { return glyph >= 'a' && glyph <= 'j' }
 	for turn := 30; turn < 60; turn++ {
 		var marked Frame

@@ -27,7 +27,7 @@ import (
 )
 
 // firstOf returns the first record of a file.
-func firstOf(t testing.TB, path string) *record.Record {
+func firstOf(path string) *record.Record {
 	r := envtest.Must(record.Open(path))
 	defer r.Close()
 	return envtest.Must(r.Read())
@@ -44,15 +44,14 @@ func TestRecordPage(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		t.Run(name, func(t *testing.T) {
 			b.on(t)
-			rec := firstOf(t, file)
+			rec := firstOf(file)
 			rec.Agents[0] = `</script><b id="bad">x</b>`
 			source := filepath.Join(dir, "my game #1.jsonl")
 			w := envtest.Must(record.Create(source))
 			require.NoError(t, w.Write(rec))
 			require.NoError(t, w.Close())
 			var doc strings.Builder
-			shown := envtest.Must(WriteHTML(t.Context(), &doc, source, -1))
-			require.Equal(t, 1, shown.Number)
+			require.Equal(t, 1, envtest.Must(WriteHTML(t.Context(), &doc, source, -1)).Number)
 			require.Less(t, doc.Len(), 1<<20)
 			path := filepath.Join(dir, name+".html")
 			require.NoError(t, os.WriteFile(path, []byte(doc.String()), 0o644))
@@ -116,14 +115,14 @@ func (b *tab) framed(path string, doc string) {
 
 // TestPageOfARecordHasNoTime: two builds of the documentation site are the same bytes.
 func TestPageOfARecordHasNoTime(t *testing.T) {
-	one := envtest.Must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context()))
+	one := envtest.Must(entryOf(firstOf("../games/blockbattle.jsonl"), "x").html(t.Context()))
 	time.Sleep(2 * time.Millisecond) // a time in milliseconds would differ
-	require.Equal(t, one, envtest.Must(entryOf(firstOf(t, "../games/blockbattle.jsonl"), "x").html(t.Context())))
+	require.Equal(t, one, envtest.Must(entryOf(firstOf("../games/blockbattle.jsonl"), "x").html(t.Context())))
 }
 
 // What cannot be shown is refused with the reason, and what can be shown partly is, with the reason.
 func TestPageOfBadRecords(t *testing.T) {
-	good := *firstOf(t, "../games/blockbattle.jsonl")
+	good := *firstOf("../games/blockbattle.jsonl")
 	replay := func(rec *record.Record) info {
 		_, data, _ := strings.Cut(envtest.Must(entryOf(rec, "x").html(context.Background())), `id="own" data-game="x">`)
 		data, _, _ = strings.Cut(data, "</script>")
@@ -145,11 +144,9 @@ func TestPageOfBadRecords(t *testing.T) {
 	require.Contains(t, some.Error, "does not replay")
 	require.Less(t, some.Frames, whole.Frames)
 	for number, want := range map[int]string{2: "has no game 2: it has 1 games", -2: "has no game -2"} {
-		_, err := WriteHTML(t.Context(), io.Discard, "testdata/blocking4.jsonl", number)
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, envtest.Failed(WriteHTML(t.Context(), io.Discard, "testdata/blocking4.jsonl", number)), want)
 	}
-	_, err := WriteHTML(t.Context(), io.Discard, "testdata/missing.jsonl", 1)
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(WriteHTML(t.Context(), io.Discard, "testdata/missing.jsonl", 1)))
 	for said, change := range map[string]func(*record.Record){
 		"version":          func(r *record.Record) { r.Rules++ },
 		"nochess":          func(r *record.Record) { r.Game = "nochess" },
@@ -166,7 +163,6 @@ func TestPageOfBadRecords(t *testing.T) {
 			stop()
 			ctx = done
 		}
-		_, err := entryOf(&rec, "x").html(ctx)
-		require.ErrorContains(t, err, said)
+		require.ErrorContains(t, envtest.Failed(entryOf(&rec, "x").html(ctx)), said)
 	}
 }

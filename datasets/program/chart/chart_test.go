@@ -12,7 +12,6 @@ import (
 
 // counts counts the circles of a picture, which must be well formed, and returns its texts.
 func counts(t *testing.T, svg string) (circles int, texts []string) {
-	t.Helper()
 	require.NoError(t, xml.Unmarshal([]byte(svg), new(struct{})))
 	for _, text := range regexp.MustCompile(`<text[^>]*>([^<]*)</text>`).FindAllStringSubmatch(svg, -1) {
 		texts = append(texts, html.UnescapeString(text[1]))

@@ -30,7 +30,7 @@ func TestWrite(t *testing.T) {
 	require.ErrorIs(t, err, failure)
 	holds(t, path, "one")
 	require.Equal(t, os.FileMode(0o600), envtest.Must(os.Stat(path)).Mode().Perm())
-	require.Equal(t, []string{"file"}, names(t, dir), "nothing is left behind")
+	require.Equal(t, []string{"file"}, names(dir), "nothing is left behind")
 	require.NoError(t, Publish(path, 0o644, []byte("three")))
 	holds(t, path, "three")
 
@@ -38,20 +38,16 @@ func TestWrite(t *testing.T) {
 	err = Publish(path, 0o644, nil)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.EqualError(t, err, "write "+path+": folder "+filepath.Dir(path)+": file does not exist")
-	_, err = Create(dir, 0o644)
-	require.EqualError(t, err, "write "+dir+": this is a folder, want the name of a file")
+	require.EqualError(t, envtest.Failed(Create(dir, 0o644)), "write "+dir+": this is a folder, want the name of a file")
 }
 
 func holds(t *testing.T, path, want string) {
-	t.Helper()
 	require.Equal(t, want, string(envtest.Must(os.ReadFile(path))))
 }
 
 // names returns the names of the files in a folder.
-func names(t *testing.T, dir string) (all []string) {
-	t.Helper()
-	list := envtest.Must(os.ReadDir(dir))
-	for _, e := range list {
+func names(dir string) (all []string) {
+	for _, e := range envtest.Must(os.ReadDir(dir)) {
 		all = append(all, e.Name())
 	}
 	return all
@@ -70,18 +66,16 @@ func TestSweep(t *testing.T) {
 	require.FileExists(t, first.Name())
 	require.NoError(t, first.Commit())
 	require.NoError(t, second.Commit())
-	require.Equal(t, []string{".file.1", ".file.1x.tmp", ".file.tmp", "file", "file.1.tmp"}, names(t, dir))
+	require.Equal(t, []string{".file.1", ".file.1x.tmp", ".file.tmp", "file", "file.1.tmp"}, names(dir))
 }
 
 // lines opens a journal, returns its lines and closes it after appending.
 func lines(t *testing.T, path string, appended ...any) (all []string) {
-	t.Helper()
-	j, err := OpenJournal(path, func(n int, line []byte) error {
+	j := envtest.Must(OpenJournal(path, func(n int, line []byte) error {
 		require.Equal(t, len(all), n)
 		all = append(all, string(line))
 		return nil
-	})
-	require.NoError(t, err)
+	}))
 	require.Equal(t, len(all), j.lines)
 	for _, v := range appended {
 		require.NoError(t, j.Append(v))
@@ -117,16 +111,14 @@ func TestJournalRefuses(t *testing.T) {
 	require.EqualError(t, err, path+": line 2: not the second one")
 	j, err := OpenJournal(path, func(int, []byte) error { return nil })
 	require.NoError(t, err, "a journal that was refused is free again")
-	_, err = OpenJournal(path, func(int, []byte) error { return nil })
-	require.ErrorIs(t, err, ErrHeld)
+	require.ErrorIs(t, envtest.Failed(OpenJournal(path, func(int, []byte) error { return nil })), ErrHeld)
 	require.ErrorContains(t, j.Append(strings.Repeat("x", maxLine)), "line 3: 1048578 bytes, want less than 1048576")
 	require.ErrorContains(t, j.Append(func() {}), "unsupported type")
 	require.NoError(t, j.Close())
 	require.NoError(t, os.WriteFile(path, append(bytes.Repeat([]byte("x"), maxLine), '\n'), 0o644))
 	_, err = OpenJournal(path, func(int, []byte) error { return nil })
 	require.ErrorContains(t, err, "line 1: more than 1048576 bytes")
-	_, err = OpenJournal(filepath.Join(path, "no", "folder"), nil)
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(OpenJournal(filepath.Join(path, "no", "folder"), nil)))
 }
 
 // Whatever is in the file, opening it reads whole lines only, and what is appended is the last line.
@@ -152,8 +144,7 @@ func TestAcquire(t *testing.T) {
 	require.ErrorContains(t, err, path)
 	require.NoError(t, release())
 	require.NoError(t, envtest.Must(Acquire(path))())
-	_, err = Acquire(filepath.Join(path, "no", "folder"))
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(Acquire(filepath.Join(path, "no", "folder"))))
 }
 
 // Many try for the lock, hold it and remove the file again and again: never two of them hold it.

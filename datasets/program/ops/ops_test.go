@@ -33,9 +33,8 @@ func TestSite(t *testing.T) {
 		s.Add("games_total", "Games played.", games.Load())
 		s.Add("memory_bytes", "Memory in use.", 7)
 	})
-	site, err := c.Start(quiet, counts,
-		Info("blockyard_test_info", "The version.", map[string]string{"version": "1"}))
-	require.NoError(t, err)
+	site := envtest.Must(c.Start(quiet, counts,
+		Info("blockyard_test_info", "The version.", map[string]string{"version": "1"})))
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, site.URL())
 
 	check := func(path string, want int, text string) {
@@ -64,8 +63,7 @@ func TestSite(t *testing.T) {
 	require.EqualValues(t, 7, page.Value(t, "blockyard_test_memory_bytes"))
 	require.EqualValues(t, 1, page.Value(t, "blockyard_test_info", "1"))
 	require.NoError(t, site.Close())
-	_, err = http.Get(site.URL() + "/healthz")
-	require.Error(t, err, "closed")
+	require.Error(t, envtest.Failed(http.Get(site.URL()+"/healthz")), "closed")
 }
 
 // All metrics come from one snapshot.
@@ -122,8 +120,7 @@ func TestNoSite(t *testing.T) {
 // An address is only public if its host says so, and the log then warns.
 func TestPublicOnlyWhenSaid(t *testing.T) {
 	for _, bad := range []string{":9090", "9090", "127.0.0.1", "127.0.0.1:no-such-port"} {
-		_, err := (&Flags{HTTP: bad}).Start(quiet)
-		require.ErrorContains(t, err, "--http "+bad)
+		require.ErrorContains(t, envtest.Failed((&Flags{HTTP: bad}).Start(quiet)), "--http "+bad)
 	}
 	for address, warns := range map[string]bool{"127.0.0.1:0": false, "localhost:0": false, "0.0.0.0:0": true} {
 		var out bytes.Buffer
@@ -135,8 +132,7 @@ func TestPublicOnlyWhenSaid(t *testing.T) {
 
 func TestNameIsTakenTwice(t *testing.T) {
 	files := func() Collector { return Info("blockyard_test_files", "Files.", nil) }
-	_, err := (&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, files(), files())
-	require.ErrorContains(t, err, "duplicate")
+	require.ErrorContains(t, envtest.Failed((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, files(), files())), "duplicate")
 }
 
 func TestLogger(t *testing.T) {
@@ -160,8 +156,7 @@ func TestLogger(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(log("--log-format", "json")), &line))
 	require.Equal(t, "WARN large 3", fmt.Sprint(line.Level, " ", line.Msg, " ", line.Games))
 	for _, args := range [][]string{{"--log-format", "xml"}, {"--log-level", "loud"}} {
-		_, err := parser.Parse(args)
-		require.ErrorContains(t, err, "must be one of", args)
+		require.ErrorContains(t, envtest.Failed(parser.Parse(args)), "must be one of", args)
 	}
 }
 

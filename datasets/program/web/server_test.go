@@ -22,7 +22,6 @@ import (
 
 // served serves a handler until the test ends and returns its address.
 func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
-	t.Helper()
 	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -36,7 +35,6 @@ func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
 
 // opened opens connections that send a text and are never closed by the test.
 func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
-	t.Helper()
 	for range n {
 		c := envtest.Must(net.Dial("tcp", address))
 		t.Cleanup(func() { _ = c.Close() })
@@ -48,7 +46,6 @@ func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
 
 // answered sends a whole request and returns the connection after its answer.
 func answered(t *testing.T, address, path string) net.Conn {
-	t.Helper()
 	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)[0]
 	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	b := make([]byte, 15)
@@ -59,7 +56,6 @@ func answered(t *testing.T, address, path string) net.Conn {
 
 // isClosed waits until the other side has closed a connection.
 func isClosed(t *testing.T, c net.Conn) {
-	t.Helper()
 	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	_, err := io.Copy(io.Discard, c)
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
@@ -186,10 +182,9 @@ func TestListen(t *testing.T) {
 	var out, errs strings.Builder
 	l := envtest.Must(Listen("0.0.0.0:0", "/#game/3", false, &out, &errs))
 	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	require.NoError(t, err)
+	_, port := envtest.Must2(net.SplitHostPort(l.Addr().String()))
 	require.Equal(t, "http://127.0.0.1:"+port+"/#game/3\n", out.String())
-	_, err = Listen(l.Addr().String(), "/", true, &out, &errs)
+	_, err := Listen(l.Addr().String(), "/", true, &out, &errs)
 	require.ErrorContains(t, err, "name another address with --listen")
 	require.Empty(t, errs.String())
 }
@@ -240,7 +235,6 @@ func newCrowd(t *testing.T) *crowd {
 
 // want waits for a turn of a client for an object, and returns when it waits or was refused.
 func (c *crowd) want(ctx context.Context, client, object string) {
-	c.t.Helper()
 	waiting, refused := c.turns.Waiting(), len(c.busy)
 	c.group.Go(func() {
 		switch err := c.turns.Enter(ctx, client, object); {

@@ -6,11 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // Lines belong to their seat, kind and turn; a later attempt at the game replaces the earlier one.
 func TestRead(t *testing.T) {
-	turns, err := Read("game.log", strings.NewReader(`white is first attempt
+	turns := envtest.Must(Read("game.log", strings.NewReader(`white is first attempt
 black is exec: two words
 Turn 0
 white < lost
@@ -31,14 +33,12 @@ nobody ! is not a seat
 Turn 9
 Turn one
 over by overflow: white wins
-`))
-	require.NoError(t, err)
+`)))
 	require.Equal(t, []Turn{
 		{{Input: "settings\ngo", Answer: "ready", Errors: "  File \"bot.py\"\nwhite > forged"}, {Answer: "b4"}},
 		{{}, {Time: "3.000 ms of 50.000 ms", Remarks: "the bot has ended"}},
 	}, turns)
-	turns, err = Read("other.log", strings.NewReader("INFO started\nTurn 0\nx is y\n"))
-	require.NoError(t, err)
+	turns = envtest.Must(Read("other.log", strings.NewReader("INFO started\nTurn 0\nx is y\n")))
 	require.Equal(t, []Turn{{}}, turns)
 }
 
@@ -52,8 +52,7 @@ func TestReadBounds(t *testing.T) {
 			fmt.Fprintf(&b, "a ! %s\n", strings.Repeat("é", MaxText/5))
 		}
 	}
-	turns, err := Read("game.log", strings.NewReader(b.String()))
-	require.NoError(t, err)
+	turns := envtest.Must(Read("game.log", strings.NewReader(b.String())))
 	total := 0
 	for _, now := range turns {
 		require.LessOrEqual(t, len(now[0].Errors), MaxText+len(cut))

@@ -27,7 +27,7 @@ func zip(text string) []byte {
 }
 
 // read returns the lines with their numbers, and how they ended.
-func read(t *testing.T, file []byte) (text []string, numbers []int, end error) {
+func read(file []byte) (text []string, numbers []int, end error) {
 	r := envtest.Must(jsonl.New("f", bytes.NewReader(file)))
 	for {
 		line, err := r.Next()
@@ -52,7 +52,7 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 	} {
 		packed := append(zip(c.file[:len(c.file)/2]), zip(c.file[len(c.file)/2:])...) // two members
 		for _, file := range [][]byte{[]byte(c.file), packed} {
-			text, numbers, err := read(t, file)
+			text, numbers, err := read(file)
 			require.ErrorIs(t, err, io.EOF)
 			require.Equal(t, c.text, text)
 			require.Equal(t, c.numbers, numbers)
@@ -73,7 +73,7 @@ func TestCompressedDataEndsEarly(t *testing.T) {
 	}
 	spoilt := bytes.Clone(packed)
 	spoilt[len(spoilt)-6] ^= 1 // its check sum
-	_, _, err := read(t, spoilt)
+	_, _, err := read(spoilt)
 	require.Error(t, err)
 	require.False(t, errors.Is(err, io.EOF))
 }
@@ -87,8 +87,7 @@ func TestOpen(t *testing.T) {
 	require.True(t, r.Cut())
 	require.False(t, r.Compressed())
 	require.NoError(t, r.Close())
-	_, err := jsonl.Open(filepath.Dir(path) + "/none")
-	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorIs(t, envtest.Failed(jsonl.Open(filepath.Dir(path)+"/none")), os.ErrNotExist)
 }
 
 // Offset is where a line ends, and reading can begin there again with the right numbers.
@@ -111,12 +110,10 @@ func TestOffset(t *testing.T) {
 		require.EqualError(t, r.Errorf("odd"), "f:3: odd")
 		require.NoError(t, r.Close())
 		r = envtest.Must(jsonl.OpenAt("f", path, 5, 100))
-		_, err := r.Next()
-		require.ErrorIs(t, err, io.EOF, "a shorter file reads as empty")
+		require.ErrorIs(t, envtest.Failed(r.Next()), io.EOF, "a shorter file reads as empty")
 		require.NoError(t, r.Close())
 	}
-	_, err := jsonl.OpenAt("f", t.TempDir(), 0, 0)
-	require.EqualError(t, err, "f: want a regular file")
+	require.EqualError(t, envtest.Failed(jsonl.OpenAt("f", t.TempDir(), 0, 0)), "f: want a regular file")
 }
 
 // endless is a compressed stream of one character that does not end.
@@ -155,10 +152,8 @@ func TestEndlessFiles(t *testing.T) {
 	}
 	r, err := jsonl.New("f", strings.NewReader(strings.Repeat("\n", jsonl.MaxBlank)+"a\n"+strings.Repeat("\n", jsonl.MaxBlank)))
 	require.NoError(t, err)
-	_, err = r.Next()
-	require.NoError(t, err, "as many as are permitted")
-	_, err = r.Next()
-	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, envtest.Failed(r.Next()), "as many as are permitted")
+	require.ErrorIs(t, envtest.Failed(r.Next()), io.EOF)
 }
 
 // A reader hears that its context has ended, within a line and between blank lines, and goes on where
@@ -175,8 +170,7 @@ func TestContextEnds(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 		require.ErrorContains(t, err, "f:")
 		require.Less(t, r.Offset(), int64(500_000))
-		_, err = r.Next()
-		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, envtest.Failed(r.Next()), context.Canceled)
 		r.Use(t.Context())
 		line := envtest.Must(r.Next())
 		require.EqualValues(t, 600_002, r.Offset())
@@ -203,8 +197,7 @@ func TestContextEndsBehindALongBeginning(t *testing.T) {
 	defer cancel()
 	r.Use(soon)
 	for range 3 {
-		_, err := r.Next()
-		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, envtest.Failed(r.Next()), context.DeadlineExceeded)
 	}
 	r.Use(t.Context())
 	require.Equal(t, "y", string(envtest.Must(r.Next())))
@@ -212,6 +205,5 @@ func TestContextEndsBehindALongBeginning(t *testing.T) {
 	r = envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
 	defer r.Close()
 	r.Limit(1<<24, "split it")
-	_, err := r.Next()
-	require.ErrorContains(t, err, "more than 16777216 bytes")
+	require.ErrorContains(t, envtest.Failed(r.Next()), "more than 16777216 bytes")
 }

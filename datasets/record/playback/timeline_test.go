@@ -10,6 +10,7 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 
@@ -57,8 +58,7 @@ func TestSeek(t *testing.T) {
 				want = append(want, text(s))
 			}
 			require.NoError(t, rp.Err())
-			r, err := Whole(t.Context(), g, rec)
-			require.NoError(t, err)
+			r := envtest.Must(Whole(t.Context(), g, rec))
 			require.NoError(t, r.Err())
 			require.Equal(t, len(want), r.Len(), g.Name)
 			end := len(want) - 1
@@ -153,10 +153,8 @@ func TestLongGame(t *testing.T) {
 // Every cell that has settled has the colour of a piece, unless the game pushed it in.
 func TestColours(t *testing.T) {
 	for _, name := range []string{"tetrisduel", "wintetris:instant", "wintetris", "wintetris:tick"} {
-		g, err := games.Lookup(name)
-		require.NoError(t, err)
-		r, err := Whole(t.Context(), g, play(g, g.MinSeats, 3, 400, false))
-		require.NoError(t, err)
+		g := envtest.Must(games.Lookup(name))
+		r := envtest.Must(Whole(t.Context(), g, play(g, g.MinSeats, 3, 400, false)))
 		seen := map[uint8]int{}
 		for n := range r.Len() {
 			r.Seek(n)
