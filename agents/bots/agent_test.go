@@ -18,6 +18,7 @@ import (
 	"blockyard/agents/contest/compile"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
 )
@@ -26,7 +27,6 @@ import (
 const dropper = `while read -r w r; do if [ "$w" = action ]; then echo drop; fi; done`
 
 func write(t *testing.T, path, text string) {
-	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
@@ -88,8 +88,7 @@ func TestForeignText(t *testing.T) {
 		"learned:weights=w.json", "hand:weights=/dev/zero",
 	} {
 		for _, g := range games.All {
-			_, err := Parse(g, Foreign(text, came))
-			require.ErrorIs(t, err, ErrUntrusted, "%s: %s", g.Name, text)
+			require.ErrorIs(t, envtest.Failed(Parse(g, Foreign(text, came))), ErrUntrusted, "%s: %s", g.Name, text)
 		}
 	}
 	for _, text := range []string{"bot.py", "./bot.py", "me=bot.py", dir, "cat", "/bin/cat", "cat -u", "a=b=hand", "hand ", "", "..",
@@ -98,9 +97,8 @@ func TestForeignText(t *testing.T) {
 		require.Error(t, err, text)
 		require.NotContains(t, err.Error(), "exec:CMD")
 	}
-	_, err := New(blockbattle.Game, Foreign("hand:weights="+ContentName(weights), came))
-	require.NoError(t, err)
-	_, err = New(blockbattle.Game, Foreign("hand:weights="+ContentName(nil), came))
+	envtest.Must(New(blockbattle.Game, Foreign("hand:weights="+ContentName(weights), came)))
+	_, err := New(blockbattle.Game, Foreign("hand:weights="+ContentName(nil), came))
 	require.ErrorContains(t, err, "are other weights, "+ContentName(weights))
 	_, err = New(blockbattle.Game, Foreign("hand:weights="+ContentName(weights), nil))
 	require.ErrorIs(t, err, ErrUntrusted)
@@ -144,13 +142,11 @@ func TestPortable(t *testing.T) {
 	spec, name, data, err := a.Portable()
 	require.NoError(t, err)
 	require.Equal(t, "hand:ply=1,weights="+name, spec)
-	there, err := New(g, Foreign(spec, func(asked string) ([]byte, error) {
+	there := envtest.Must(New(g, Foreign(spec, func(asked string) ([]byte, error) {
 		require.Equal(t, name, asked)
 		return data, nil
-	}))
-	require.NoError(t, err)
-	here, err := a.Factory()
-	require.NoError(t, err)
+	})))
+	here := envtest.Must(a.Factory())
 	require.NoError(t, os.Remove(path), "it was read once")
 	require.Equal(t, play(t, g, here, 1), play(t, g, there, 1))
 	require.NotEqual(t, play(t, g, here, 1), play(t, g, factory(t, g, "hand:ply=1"), 1))
@@ -187,8 +183,7 @@ func TestWhereAgentsPlay(t *testing.T) {
 		}
 	}
 	a := parsed(t, blockbattle.PortGame, Own("me=hand:ply=1"))
-	p, err := a.Program()
-	require.NoError(t, err)
+	p := envtest.Must(a.Program())
 	require.Equal(t, []string{"bot", "blockbattle:port", "--agent", "hand:ply=1"}, p.Argv[1:])
 }
 
@@ -199,14 +194,10 @@ func TestProgramsPlay(t *testing.T) {
 	write(t, path, "import sys\nfor line in sys.stdin:\n    if line.startswith('action'): print('drop', flush=True)\n")
 	for _, text := range []string{"exec:" + dropper, dropper, path, "me=" + path} {
 		a := parsed(t, blockbattle.Game, Own(text))
-		forget, err := PrepareAll(t.Context(), a)
-		require.NoError(t, err)
-		f, err := a.Factory()
-		require.NoError(t, err)
-		drops(t, blockbattle.Game, f)
+		forget := envtest.Must(PrepareAll(t.Context(), a))
+		drops(t, blockbattle.Game, envtest.Must(a.Factory()))
 		forget()
-		p, err := a.Program()
-		require.NoError(t, err)
+		p := envtest.Must(a.Program())
 		if built, ok := p.Cage.(*cage.Cage); ok {
 			require.NoDirExists(t, built.Files)
 		}
@@ -215,9 +206,7 @@ func TestProgramsPlay(t *testing.T) {
 	late := agent(t, blockbattle.Game, "exec:cat >/dev/null", 1)
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	got, err := late.Act(ctx, blockbattle.Game.New(2), 1)
-	require.NoError(t, err)
-	require.Equal(t, env.None, got)
+	require.Equal(t, env.None, envtest.Must(late.Act(ctx, blockbattle.Game.New(2), 1)))
 	require.NoError(t, late.(io.Closer).Close())
 	write(t, path, "def (")
 	forget, err := PrepareAll(t.Context(), parsed(t, blockbattle.Game, Own(path)))
@@ -227,22 +216,19 @@ func TestProgramsPlay(t *testing.T) {
 
 // drops lets an agent make the moves of dropper.
 func drops(t *testing.T, g *env.Game, f Factory) {
-	t.Helper()
-	a, err := f(1)
-	require.NoError(t, err)
+	a := envtest.Must(f(1))
 	s := begun(g, 2, 5)
 	for range 3 {
 		column := 3 // leftmost, of every piece but one
 		if s.(*blockbattle.State).Piece == blockbattle.O {
 			column = 4
 		}
-		got := act(t, a, s, 1)
+		got := act(a, s, 1)
 		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
 		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
 	}
 	require.NoError(t, a.(io.Closer).Close())
-	_, err = a.Act(t.Context(), s, 1)
-	require.ErrorIs(t, err, contest.ErrGone)
+	require.ErrorIs(t, envtest.Failed(a.Act(t.Context(), s, 1)), contest.ErrGone)
 }
 
 // FuzzParse reads any text as an agent of any game. An alias is a plain word, and what follows it is the rest. Foreign
@@ -267,8 +253,7 @@ func FuzzParse(f *testing.F) {
 		require.Equal(t, Ours, a.Kind)
 		require.NotContains(t, a.Spec, "weights")
 		if made, err := a.Factory(); err == nil { // else the options do not go together
-			_, err = made(1)
-			require.NoError(t, err)
+			envtest.Must(made(1))
 		}
 	})
 }

@@ -15,20 +15,17 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
+	"blockyard/env/tetrisduel"
 )
 
 // lookup returns the game of a name.
-func lookup(t testing.TB, name string) *env.Game {
-	t.Helper()
-	g, err := games.Lookup(name)
-	require.NoError(t, err)
-	return g
-}
+func lookup(name string) *env.Game { return envtest.Must(games.Lookup(name)) }
 
 // parsed reads text as an agent.
 func parsed(t testing.TB, g *env.Game, text Text) *Agent {
-	t.Helper()
 	a, err := Parse(g, text)
 	require.NoError(t, err, "%s: %v", g.Name, text)
 	return a
@@ -36,7 +33,6 @@ func parsed(t testing.TB, g *env.Game, text Text) *Agent {
 
 // factory is New of a spec of our own.
 func factory(t testing.TB, g *env.Game, spec string) Factory {
-	t.Helper()
 	f, err := New(g, Own(spec))
 	require.NoError(t, err, "%s: %s", g.Name, spec)
 	return f
@@ -44,31 +40,19 @@ func factory(t testing.TB, g *env.Game, spec string) Factory {
 
 // agent is what the factory of a spec makes.
 func agent(t testing.TB, g *env.Game, spec string, seed uint64) env.Agent {
-	t.Helper()
-	a, err := factory(t, g, spec)(seed)
-	require.NoError(t, err)
-	return a
+	return envtest.Must(factory(t, g, spec)(seed))
 }
 
 // act is the choice of an agent.
-func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
-	t.Helper()
-	got, err := a.Act(context.Background(), s, seat)
-	require.NoError(t, err)
-	return got
+func act(a env.Agent, s env.State, seat int) env.Action {
+	return envtest.Must(a.Act(context.Background(), s, seat))
 }
 
 // ranker is NewRanker of a spec of our own.
-func ranker(t testing.TB, g *env.Game, spec string) *Ranker {
-	t.Helper()
-	r, err := NewRanker(g, Own(spec))
-	require.NoError(t, err)
-	return r
-}
+func ranker(g *env.Game, spec string) *Ranker { return envtest.Must(NewRanker(g, Own(spec))) }
 
 // walk plays up to so many plies of a game. choose returns the action of a seat, which sees what view has.
 func walk(t testing.TB, g *env.Game, s env.State, plies int, choose func(view env.State, seat, ply int) env.Action) {
-	t.Helper()
 	view := g.New(s.SeatCount())
 	for ply := 0; ply < plies && s.Acting() != 0; ply++ {
 		m := env.NoMoves
@@ -89,14 +73,12 @@ func begun(g *env.Game, seats int, seed uint64) env.State {
 
 // play plays a few moves of g with f's agent in seat 0 and returns its choices.
 func play(t testing.TB, g *env.Game, f Factory, seed uint64) (list []env.Action) {
-	t.Helper()
-	a, err := f(seed)
-	require.NoError(t, err)
+	a := envtest.Must(f(seed))
 	walk(t, g, begun(g, g.MinSeats, 5), 12, func(view env.State, seat, _ int) env.Action {
 		if seat > 0 {
 			return view.Legal(seat, nil)[0]
 		}
-		list = append(list, act(t, a, view, 0))
+		list = append(list, act(a, view, 0))
 		return list[len(list)-1]
 	})
 	return list
@@ -104,14 +86,13 @@ func play(t testing.TB, g *env.Game, f Factory, seed uint64) (list []env.Action)
 
 // situations are positions of a random game of g.
 func situations(t testing.TB, g *env.Game, seats int, seed uint64, n int) (list []env.State) {
-	t.Helper()
 	s, dice := begun(g, seats, seed), search.NewRandom(seed)
 	walk(t, g, s, n, func(view env.State, seat, ply int) env.Action {
 		if ply == len(list) {
 			list = append(list, g.New(seats))
 			list[ply].CopyFrom(s)
 		}
-		return act(t, dice, view, seat)
+		return act(dice, view, seat)
 	})
 	return list
 }
@@ -175,8 +156,7 @@ func TestBadTextIsNamed(t *testing.T) {
 		"exec:/no/such bot":      "program /no/such: no such file",
 		"exec:nosuchprogram -v":  "program nosuchprogram: executable file not found",
 	} {
-		_, err := New(blockbattle.Game, Own(text))
-		require.ErrorContains(t, err, want, "text %q", text)
+		require.ErrorContains(t, envtest.Failed(New(blockbattle.Game, Own(text))), want, "text %q", text)
 	}
 }
 
@@ -192,11 +172,8 @@ func TestTimeLimit(t *testing.T) {
 	s := &entry.Search{New: func(*env.Game, entry.Evaluator, entry.Options) (env.Agent, error) { return searching, nil }}
 	for _, limit := range []time.Duration{0, time.Hour} {
 		none := func() (entry.Evaluator, error) { return nil, nil }
-		f, err := searcher(blockbattle.Game, s, none, entry.Options{Time: limit})
-		require.NoError(t, err)
-		a, err := f(1)
-		require.NoError(t, err)
-		act(t, a, blockbattle.Game.New(2), 0)
+		f := envtest.Must(searcher(blockbattle.Game, s, none, entry.Options{Time: limit}))
+		act(envtest.Must(f(1)), blockbattle.Game.New(2), 0)
 	}
 	require.Len(t, left, 1)
 	require.True(t, left[0] > 0 && left[0] <= time.Hour)
@@ -213,4 +190,26 @@ func TestAgentsOfOneFactoryMayThinkAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	require.Equal(t, slices.Repeat([][]env.Action{want}, len(got)), got)
+}
+
+// Of a thousand first choices with eps=0.3, about 300 are random, of which a few are what the agent would play anyway.
+func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
+	for spec, g := range map[string]*env.Game{
+		"hand:ply=1,": blockbattle.Game, "digger:": blockbattle.Game,
+		"greedy:ply=1,": blocking.Game, "hand:ply=1,width=3,": tetrisduel.Game,
+	} {
+		s := begun(g, g.MinSeats, 1)
+		choose := func(text string, seed uint64) env.Action { return act(agent(t, g, text, seed), s, 0) }
+		always := choose(strings.TrimRight(spec, ":,"), 0)
+		other := 0
+		for seed := range uint64(1000) {
+			if choose(spec+"eps=0.3", seed) != always {
+				other++
+			}
+		}
+		legal := float64(len(s.Legal(0, nil)))
+		require.InDelta(t, 300*(legal-1)/legal, other, 75, "%s: five standard deviations", spec)
+		f := factory(t, g, spec+"eps=0.5")
+		require.Equal(t, play(t, g, f, 1), play(t, g, f, 1), "choices follow from the seed")
+	}
 }

@@ -152,16 +152,12 @@ func TestSearchesStop(t *testing.T) {
 
 // metered returns an agent of the spec and what counts its evaluations.
 func metered(t *testing.T, g *env.Game, spec string) (*meter, env.Agent) {
-	t.Helper()
 	read := parsed(t, g, Own(spec))
 	m := &meter{at: -1}
 	judge := func() (entry.Evaluator, error) {
 		j, err := read.evaluators.create()
 		return m.judge(j), err
 	}
-	f, err := searcher(g, searchOf(Of(g)), judge, read.options)
-	require.NoError(t, err)
-	a, err := f(1)
-	require.NoError(t, err)
-	return m, a
+	f := envtest.Must(searcher(g, searchOf(Of(g)), judge, read.options))
+	return m, envtest.Must(f(1))
 }

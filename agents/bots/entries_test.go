@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/games"
 )
@@ -55,16 +56,12 @@ func TestWeightsAreChecked(t *testing.T) {
 			require.ErrorContains(t, err, "w.json: "+c.says, "%s: %s", e.Game, name)
 		}
 		path := filepath.Join(t.TempDir(), "w.json")
-		_, err := b.Load(path)
-		require.ErrorIs(t, err, os.ErrNotExist)
+		require.ErrorIs(t, envtest.Failed(b.Load(path)), os.ErrNotExist)
 
 		want := append([]float32{-0.5, entry.MaxWeight}, b.Weights[2:]...)
 		require.NoError(t, os.WriteFile(path, b.Format(want), 0o600))
-		got, err := b.Load(path)
-		require.NoError(t, err)
-		require.Equal(t, want, got, e.Game)
-		tuned, err := b.Load("")
-		require.NoError(t, err)
+		require.Equal(t, want, envtest.Must(b.Load(path)), e.Game)
+		tuned := envtest.Must(b.Load(""))
 		require.Equal(t, b.Weights, tuned)
 		tuned[0]++
 		require.NotEqual(t, b.Weights, tuned, "the tuned weights are no one's to change")
@@ -82,9 +79,7 @@ func FuzzWeights(f *testing.F) {
 		if err != nil {
 			return
 		}
-		back, err := b.Parse(b.Format(w))
-		require.NoError(t, err)
-		require.Equal(t, w, back)
+		require.Equal(t, w, envtest.Must(b.Parse(b.Format(w))))
 	})
 }
 
@@ -116,8 +111,7 @@ func TestNetsAreChecked(t *testing.T) {
 		} {
 			path := filepath.Join(t.TempDir(), "net.safetensors")
 			save(t, path, toybot.RandomNet(t, 1, len(c.facts.Features), c.out), c.facts)
-			file, err := os.ReadFile(path)
-			require.NoError(t, err)
+			file := envtest.Must(os.ReadFile(path))
 			learned.File = "w/net"
 			learned.Files = fstest.MapFS{"w/net": {Data: file}}
 			for place, from := range map[string]string{"w/net": "", path: path} {
@@ -131,10 +125,9 @@ func TestNetsAreChecked(t *testing.T) {
 				require.ErrorContains(t, err, c.says, "%s: %s", g.Name, name)
 			}
 		}
-		_, err := e.LoadNet(g, filepath.Join(t.TempDir(), "none"))
-		require.ErrorIs(t, err, os.ErrNotExist)
+		require.ErrorIs(t, envtest.Failed(e.LoadNet(g, filepath.Join(t.TempDir(), "none"))), os.ErrNotExist)
 		learned.Files = fstest.MapFS{}
-		_, err = e.LoadNet(g, "")
+		_, err := e.LoadNet(g, "")
 		require.ErrorIs(t, err, mlp.ErrNotShipped)
 		require.ErrorContains(t, err, g.Name+": no weights shipped: train some, or name a file")
 	}
@@ -170,8 +163,7 @@ func TestEvaluators(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		hand, err := e.Evaluator(nil)
-		require.NoError(t, err)
+		hand := envtest.Must(e.Evaluator(nil))
 		for seats := g.MinSeats; seats <= g.MaxSeats; seats++ {
 			for _, s := range situations(t, g, seats, 7, 25) {
 				seat := s.Acting().First()
@@ -222,8 +214,35 @@ func overFeatures(set *features.Set, net *mlp.Net, after []env.State, seat int) 
 }
 
 func save(t testing.TB, path string, n *mlp.Net, f mlp.Facts) {
-	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, mlp.Write(&b, n, f))
 	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+}
+
+// FuzzNet reads a file of weights with bytes changed, of every game: refused, or a network that plays legal actions,
+// whatever numbers it computes. A patch is a list of places (two bytes) and what is put there.
+func FuzzNet(f *testing.F) {
+	fits := slices.DeleteFunc(slices.Clone(games.All), func(g *env.Game) bool { return Features(g) == nil })
+	var files [][]byte
+	for which, g := range fits {
+		var b bytes.Buffer
+		require.NoError(f, mlp.Write(&b, toybot.RandomNet(f, 1, len(Features(g).Names), 3, 1), Of(g).Facts(g, nil)))
+		files = append(files, b.Bytes())
+		f.Add(uint8(which), []byte{})
+		last := b.Len() - 1
+		f.Add(uint8(which), []byte{byte(last >> 8), byte(last), 0x7f, byte((last - 4) >> 8), byte(last - 4), 0xff})
+	}
+	f.Fuzz(func(t *testing.T, which uint8, patch []byte) {
+		g, file := fits[int(which)%len(fits)], bytes.Clone(files[int(which)%len(fits)])
+		for ; len(patch) >= 3; patch = patch[3:] {
+			file[(int(patch[0])<<8|int(patch[1]))%len(file)] = patch[2]
+		}
+		came := func(string) ([]byte, error) { return file, nil }
+		factory, err := New(g, Foreign("learned:weights="+ContentName(file), came))
+		if err != nil {
+			return
+		}
+		a := envtest.Must(factory(1))
+		walk(t, g, begun(g, g.MinSeats, 1), 3, func(view env.State, seat, _ int) env.Action { return act(a, view, seat) })
+	})
 }

@@ -1,6 +1,8 @@
 package bots
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -8,6 +10,7 @@ import (
 
 	"blockyard/agents/bots/entry"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/env/wintetris"
@@ -48,8 +51,7 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 		return agent(t, g, spec, seed).(vec.Resumable) // of a factory of its own, so that nothing is shared
 	}
 	memory := func(a vec.Resumable) []byte {
-		b, err := a.AppendMemory([]byte("before"))
-		require.NoError(t, err)
+		b := envtest.Must(a.AppendMemory([]byte("before")))
 		require.Equal(t, "before", string(b[:6]))
 		return b[6:]
 	}
@@ -61,8 +63,8 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 		fresh, twin := made(99), g.New(g.MinSeats)
 		require.NoError(t, fresh.RestoreMemory(memory(old)))
 		twin.CopyFrom(view)
-		a := act(t, old, view, 0)
-		require.Equal(t, a, act(t, fresh, twin, 0), "choice at ply %d", ply)
+		a := act(old, view, 0)
+		require.Equal(t, a, act(fresh, twin, 0), "choice at ply %d", ply)
 		require.Equal(t, memory(old), memory(fresh))
 		return a
 	})
@@ -74,8 +76,7 @@ func TestMemoryThatCannotBeSaved(t *testing.T) {
 			continue
 		}
 		a := agent(t, g, "hand:time=5ms", 1)
-		_, err := a.(vec.Resumable).AppendMemory(nil)
-		require.ErrorContains(t, err, "depend on the clock (time=5ms)")
+		require.ErrorContains(t, envtest.Failed(a.(vec.Resumable).AppendMemory(nil)), "depend on the clock (time=5ms)")
 	}
 	a := agent(t, games.All[0], "exec:true", 1)
 	_, ok := a.(vec.Resumable)
@@ -94,18 +95,70 @@ func FuzzMemory(f *testing.F) {
 		if a.(vec.Resumable).RestoreMemory(memory) != nil {
 			return
 		}
-		back, err := a.(vec.Resumable).AppendMemory(nil)
-		require.NoError(t, err)
-		require.Equal(t, string(memory), string(back))
+		require.Equal(t, string(memory), string(envtest.Must(a.(vec.Resumable).AppendMemory(nil))))
 		s := g.New(1)
 		for range 12 {
 			if s.Acting() == 0 {
 				return
 			}
 			s.(*wintetris.State).New = false // in the middle of a piece
-			action := act(t, a, s, 0)
+			action := act(a, s, 0)
 			require.Contains(t, s.Legal(0, nil), action)
 			s.Step(env.Alone(0, action))
 		}
 	})
+}
+
+// What a search, its judge and their network take after the first choices of games is at most what the spec states.
+func TestMemoryIsStated(t *testing.T) {
+	for _, g := range games.All {
+		if strings.Contains(g.Name, ":") && g != wintetris.TickGame {
+			continue
+		}
+		for _, spec := range searches(g, "", "ply=1", "ply=3,width=2", "ply=4,width=1", "nodes=20000", "width=3000,depth=3") {
+			stated := parsed(t, g, Foreign(spec, nil)).Memory()
+			before := live()
+			a := parsed(t, g, Foreign(spec, nil))
+			player := envtest.Must(searchOf(Of(g)).New(g, envtest.Must(a.evaluators.create()), a.options))
+			for _, seats := range []int{g.MinSeats, g.MaxSeats} {
+				walk(t, g, begun(g, seats, uint64(seats)), 8, func(view env.State, seat, _ int) env.Action {
+					return act(player, view, seat)
+				})
+			}
+			taken := live() - before
+			runtime.KeepAlive(a)
+			runtime.KeepAlive(player)
+			want := stated.Spec + stated.Search + stated.Agent
+			t.Logf("%-14s %-22s %8d of %8d bytes", g.Name, spec, taken, want)
+			const noise = 4 << 10 // of the runtime
+			require.LessOrEqual(t, taken, want+noise, "%s %s", g.Name, spec)
+		}
+	}
+}
+
+// live is the number of bytes in use.
+func live() int64 {
+	var m runtime.MemStats
+	for range 3 { // pools are emptied in two rounds
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// A wider search and a larger network state more.
+func TestMemoryGrowsWithOptions(t *testing.T) {
+	for _, c := range []struct{ game, small, large string }{
+		{"dropblox", "hand:width=50", "hand:width=10000"}, {"blocking", "hand:ply=2", "hand:ply=6"},
+		{"dropblox", "hand:width=10000", "hand:time=1s"}, {"blockbattle", "hand:ply=1", "hand:ply=4"},
+		{"tetrisduel", "hand", "learned"},
+	} {
+		g := lookup(c.game)
+		var sum [2]int64
+		for k, spec := range []string{c.small, c.large} {
+			m := parsed(t, g, Foreign(spec, nil)).Memory()
+			sum[k] = m.Spec + m.Search + m.Agent
+		}
+		require.Less(t, sum[0], sum[1], fmt.Sprint(c))
+	}
 }

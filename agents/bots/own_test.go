@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // owners are the functions outside of tests that trust text as much as the user of the program, each with the reason:
@@ -67,17 +69,14 @@ var (
 
 // callersOfOwn adds the functions of a file that mention Own, as "folder function".
 func callersOfOwn(t *testing.T, path string, found map[string]bool) {
-	source, err := os.ReadFile(path)
-	require.NoError(t, err)
+	source := envtest.Must(os.ReadFile(path))
 	folder, use := filepath.ToSlash(filepath.Dir(path))[len("../.."):], useOf
 	if folder == "/agents/bots" {
 		use = useHere
 	}
 	require.False(t, renamed.Match(source), "%s imports agents/bots by another name than bots", path)
 	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, source, parser.SkipObjectResolution)
-	require.NoError(t, err)
-	for _, d := range file.Decls {
+	for _, d := range envtest.Must(parser.ParseFile(files, path, source, parser.SkipObjectResolution)).Decls {
 		where := fmt.Sprintf("%T", d)
 		if f, ok := d.(*ast.FuncDecl); ok {
 			where = f.Name.Name

@@ -12,6 +12,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -37,21 +38,20 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 		{"wintetris", 1, []string{"hand", "learned"}},
 		{"dropblox", 1, []string{"hand:width=8", "learned:width=8,depth=3", "hand:depth=1"}},
 	} {
-		g, n := lookup(t, c.game), 24
+		g, n := lookup(c.game), 24
 		if c.game == "dropblox" {
 			n = 8
 		}
 		for _, spec := range c.specs {
-			r, a := ranker(t, g, spec), agent(t, g, spec, 1)
+			r, a := ranker(g, spec), agent(t, g, spec, 1)
 			all := situations(t, g, c.seats, 7, n)
 			require.NotEmpty(t, all)
 			for _, s := range all {
 				seat, view, legal := s.Acting().First(), g.New(c.seats), s.Legal(s.Acting().First(), nil)
 				view.CopyFrom(s)
-				want := act(t, a, view, seat)
+				want := act(a, view, seat)
 				view.CopyFrom(s)
-				list, err := r.Rank(t.Context(), view, seat, env.None)
-				require.NoError(t, err)
+				list := envtest.Must(r.Rank(t.Context(), view, seat, env.None))
 				for _, c := range list {
 					require.Contains(t, legal, c.Action)
 				}
@@ -72,13 +72,12 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 
 // A move that the search leaves out is valued all the same if it is asked about.
 func TestTheMovePlayedIsRanked(t *testing.T) {
-	g := lookup(t, "tetrisduel")
-	r := ranker(t, g, "hand:width=4")
+	g := lookup("tetrisduel")
+	r := ranker(g, "hand:width=4")
 	s := situations(t, g, 2, 3, 12)[11]
 	seat := s.Acting().First()
 	for _, a := range s.Legal(seat, nil) {
-		list, err := r.Rank(t.Context(), s, seat, a)
-		require.NoError(t, err)
+		list := envtest.Must(r.Rank(t.Context(), s, seat, a))
 		at := slices.IndexFunc(list, func(c entry.Choice) bool { return c.Action == a })
 		require.GreaterOrEqual(t, at, 0)
 		require.Equal(t, 4+at/4, len(list), "four, and this one if it is not among them")
@@ -95,15 +94,14 @@ func TestLinesAreLegal(t *testing.T) {
 		{"blocking", "hand:width=3", 4, 1}, {"dropblox", "hand:width=4", 1, 5}, {"dropblox", "hand:width=4,depth=2", 1, 1},
 		{"wintetris", "hand", 1, 0},
 	} {
-		g := lookup(t, c.game)
-		r := ranker(t, g, c.spec)
+		g := lookup(c.game)
+		r := ranker(g, c.spec)
 		for _, s := range situations(t, g, c.seats, 5, 6)[2:] {
 			seat, view := s.Acting().First(), g.New(c.seats)
 			env.View(view, s, seat, 9)
 			a := view.Legal(seat, nil)[0]
 			view.Force([]uint16{0, 0, 0, 0})
-			line, err := r.Line(t.Context(), view, seat, a)
-			require.NoError(t, err)
+			line := envtest.Must(r.Line(t.Context(), view, seat, a))
 			require.Len(t, line, c.len, "%s, %s", c.game, c.spec)
 			if _, joint := s.(env.Afterstater); joint {
 				continue
@@ -132,15 +130,13 @@ func TestRankersRefuse(t *testing.T) {
 		{blockbattle.Game, "hand:time=5ms", "an analysis takes as long as it takes"},
 		{wintetris.TickGame, "hand", "an action is the keys of one tick"},
 	} {
-		_, err := NewRanker(c.g, Own(c.spec))
-		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, envtest.Failed(NewRanker(c.g, Own(c.spec))), c.want)
 	}
 }
 
 // A unit says what the values are: that of a network is what its file says.
 func TestRankersSayWhatAValueIs(t *testing.T) {
-	net, err := Of(blockbattle.Game).LoadNet(blockbattle.Game, "")
-	require.NoError(t, err)
+	net := envtest.Must(Of(blockbattle.Game).LoadNet(blockbattle.Game, ""))
 	odds := filepath.Join(t.TempDir(), "odds.safetensors")
 	save(t, odds, net, Of(blockbattle.Game).Facts(blockbattle.Game, map[string]string{"output": logOdds}))
 	silent := filepath.Join(t.TempDir(), "silent.safetensors")
@@ -158,7 +154,7 @@ func TestRankersSayWhatAValueIs(t *testing.T) {
 		{blockbattle.Game, "learned:weights=" + odds, logOdds, true},
 		{blockbattle.Game, "learned:weights=" + silent, "output of the network" + onlyHere, false},
 	} {
-		r := ranker(t, c.g, c.spec)
+		r := ranker(c.g, c.spec)
 		require.Equal(t, c.unit, r.Unit, c.spec)
 		require.Equal(t, c.odds, r.Odds, c.spec)
 	}

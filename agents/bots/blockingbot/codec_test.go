@@ -17,12 +17,12 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // example is the game of rules §10 before its first turn.
-func example(t testing.TB) *blocking.State {
-	letters, err := blocking.ParseLetters("ABCDEFGIJKLNOQRSTU", 2)
-	require.NoError(t, err)
+func example() *blocking.State {
+	letters := envtest.Must(blocking.ParseLetters("ABCDEFGIJKLNOQRSTU", 2))
 	s := blocking.New(2, 0)
 	s.Force(blocking.Deal(letters))
 	s.Reset(0)
@@ -51,9 +51,7 @@ func TestBothEndsAgree(t *testing.T) {
 			seat := s.Acting().First()
 			said := text(hosts[seat].Request(s, contest.Turn{Seat: seat}))
 			got := blocking.New(2, 0)
-			turn, err := bots[seat].ReadTurn(bufio.NewReader(strings.NewReader(said)), got)
-			require.NoError(t, err)
-			require.Equal(t, seat, turn.Seat)
+			require.Equal(t, seat, envtest.Must(bots[seat].ReadTurn(bufio.NewReader(strings.NewReader(said)), got)).Seat)
 			want := *s
 			want.Rand, want.TableID, want.PlayOut = got.Rand, got.TableID, got.PlayOut
 			require.Equal(t, &want, got)
@@ -76,7 +74,7 @@ func sameIn(got, s *blocking.State, a env.Action) env.Action {
 }
 
 func TestBotAnswersWhateverItHears(t *testing.T) {
-	s := example(t)
+	s := example()
 	start, turn := Greeting(s, 0), Request(s, 0, nil)
 	change := func(lines []string, i int, with string) []string {
 		return slices.Replace(slices.Clone(lines), i, i+1, with)
@@ -102,7 +100,7 @@ func TestBotAnswersWhateverItHears(t *testing.T) {
 }
 
 func TestBotEndsWhereLinesMakeNoSense(t *testing.T) {
-	s := example(t)
+	s := example()
 	start, turn := Greeting(s, 0), Request(s, 0, nil)
 	for name, said := range map[string]string{
 		"no count of shapes": "many\n",
@@ -115,30 +113,27 @@ func TestBotEndsWhereLinesMakeNoSense(t *testing.T) {
 		require.Error(t, err, name)
 		require.Empty(t, answers)
 	}
-	_, _, err := toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), "")
-	require.NoError(t, err)
+	envtest.Must2(toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), ""))
 }
 
 // A round that made no sense does not spoil the next one.
 func TestBotRecovers(t *testing.T) {
-	s := example(t)
+	s := example()
 	bad := Request(s, 0, nil)
 	bad[3] = "?"
 	said := text(Greeting(s, 0), bad, Request(s, 0, nil))
-	answers, notes, err := toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), said)
-	require.NoError(t, err)
+	answers, notes := envtest.Must2(toybot.Talk(t, Entry, blocking.Game, search.NewFirst(), said))
 	require.Len(t, answers, 2)
 	require.Contains(t, notes, "row 3")
 	require.Equal(t, 1, strings.Count(notes, "\n"))
 }
 
 func TestTimes(t *testing.T) {
-	s := example(t)
+	s := example()
 	c := NewCodec()
 	r := bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil), Request(s, 0, nil))))
 	for _, want := range []time.Duration{FirstTime, LaterTime} {
-		turn, err := c.ReadTurn(r, blocking.New(2, 0))
-		require.NoError(t, err)
+		turn := envtest.Must(c.ReadTurn(r, blocking.New(2, 0)))
 		require.Equal(t, want, turn.Budget)
 		require.Equal(t, want/2, contest.Allowance(turn))
 	}
@@ -146,7 +141,7 @@ func TestTimes(t *testing.T) {
 
 // A choice that is not in the list is answered with the first of the list, and reported.
 func TestBotReportsWhatIsNotListed(t *testing.T) {
-	s := example(t)
+	s := example()
 	var notes bytes.Buffer
 	c := &Codec{Notes: &notes}
 	legal, unlisted := s.Legal(0, nil), env.Action(0)
@@ -169,15 +164,14 @@ func TestBotSeesWhoIsOut(t *testing.T) {
 	require.EqualValues(t, 1, s.Turn)
 	c := NewCodec()
 	got := blocking.New(2, 0)
-	_, err := c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 1), Request(s, 1, nil)))), got)
-	require.NoError(t, err)
+	envtest.Must(c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 1), Request(s, 1, nil)))), got))
 	require.Equal(t, env.Seats(1), got.Out)
 }
 
 // FuzzBotEnd says anything to the bot: it never panics, and whatever it answers is in a list
 // it was sent, or the answer without one.
 func FuzzBotEnd(f *testing.F) {
-	s := example(f)
+	s := example()
 	f.Add(text(Greeting(s, 0), Request(s, 0, nil)))
 	f.Add(text(Greeting(s, 0), Request(s, 0, nil), Request(s, 0, nil)))
 	f.Add(text(Greeting(blocking.New(4, 0), 3), Request(blocking.New(4, 0), 3, []string{"0 0 0 A001"})))

@@ -246,10 +246,8 @@ func TestFeaturesKnowFormsNotLetters(t *testing.T) {
 		from := blocking.DefaultTable.Shapes[other(l)]
 		fmt.Fprintf(&text, "%c %d %d %s\n", 'A'+l, from.Cols, from.Rows, from.Text)
 	}
-	shapes, err := blocking.ReadShapes(strings.NewReader(text.String()))
-	require.NoError(t, err)
-	id, err := blocking.Use(blocking.NewTable(shapes))
-	require.NoError(t, err)
+	shapes := envtest.Must(blocking.ReadShapes(strings.NewReader(text.String())))
+	id := envtest.Must(blocking.Use(blocking.NewTable(shapes)))
 	mirrored := func(set uint32) (out uint32) {
 		for l := range blocking.Letters {
 			out |= set >> l & 1 << other(l)

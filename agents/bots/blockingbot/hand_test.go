@@ -10,6 +10,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 )
 
 // Each term counts by itself: for the seat, and half for the best of the others and half for their mean.
@@ -51,9 +52,7 @@ func TestHandBeatsGreedy(t *testing.T) {
 		{Name: "hand", New: func(uint64) (env.Agent, error) { return search.New(g, NewHand(), search.Options{}) }},
 		{Name: "greedy", New: func(uint64) (env.Agent, error) { return search.NewGreedy(g, &Greedy{}), nil }},
 	}}
-	r, err := m.Play(t.Context())
-	require.NoError(t, err)
-	require.Greater(t, r.Meetings[0].Score.Value, 0.6)
+	require.Greater(t, envtest.Must(m.Play(t.Context())).Meetings[0].Score.Value, 0.6)
 }
 
 // Greedy lays the largest piece it can.
@@ -67,8 +66,7 @@ func TestGreedyLaysLargestFirst(t *testing.T) {
 			most = max(most, len(o.Cells))
 		}
 		view := *s
-		a, err := agent.Act(t.Context(), &view, seat)
-		require.NoError(t, err)
+		a := envtest.Must(agent.Act(t.Context(), &view, seat))
 		next := *s
 		env.After(&next, seat, a)
 		if o, _, _ := s.Table().Placement(a); next.Acting() != 0 {

@@ -10,9 +10,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/contest"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
+	"blockyard/env/envtest/rulebook"
 )
 
 // A listedBot is a bot in this process: it answers the first listed placement, or, from some
@@ -44,7 +47,6 @@ var limits = contest.FixedPerMove(time.Second, 200*time.Millisecond, 50*time.Mil
 
 // play plays a game between bots.
 func play(t *testing.T, bots ...*listedBot) (contest.Outcome, *blocking.State, string) {
-	t.Helper()
 	s := blocking.New(len(bots), 0)
 	s.Reset(3)
 	var log strings.Builder
@@ -60,8 +62,7 @@ func play(t *testing.T, bots ...*listedBot) (contest.Outcome, *blocking.State, s
 	})
 	host.Log = func(_ contest.Kind, _ int, text string) { log.WriteString(text + "\n") }
 	synctest.Test(t, func(t *testing.T) { // what the host measures itself takes no time
-		tallies, err := host.Play(t.Context())
-		require.NoError(t, err)
+		tallies := envtest.Must(host.Play(t.Context()))
 		for seat, c := range bots {
 			require.True(t, c == nil || c.closed || len(c.told) == 0)
 			require.True(t, c == nil || c.answer != nil || len(c.told) == tallies[seat].Answers)
@@ -136,7 +137,20 @@ func TestStops(t *testing.T) {
 	s := blocking.New(2, 0)
 	stop := &listedBot{from: 2, answer: func() (string, bool, error) { return "", false, context.Canceled }}
 	host := (&Referee{State: s}).Host(limits, func(int) (contest.Asker, error) { return stop, nil })
-	_, err := host.Play(t.Context())
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, envtest.Failed(host.Play(t.Context())), context.Canceled)
 	require.True(t, stop.closed)
+}
+
+// TestRulesDialogue hosts the game of the dialogue of RULES.md: the host sends what it shows.
+func TestRulesDialogue(t *testing.T) {
+	book := rulebook.Open(t, "../../../env/blocking")
+	require.Contains(t, book.Section("9").Text, "the first answer takes more than 1000 ms, or a later one more than 200 ms")
+	require.Equal(t, []time.Duration{time.Second, 200 * time.Millisecond}, []time.Duration{FirstTime, LaterTime})
+	answers := []string{"12 12 R121", "9 9 A001"}
+	other := toybot.Bot(func([]string, time.Duration) (answer string, _ time.Duration, _ error) {
+		answer, answers = answers[0], answers[1:]
+		return answer, 0, nil
+	})
+	h := (&Referee{State: example()}).Host(contest.FixedPerMove(FirstTime, LaterTime, 50*time.Millisecond), nil)
+	synctest.Test(t, func(t *testing.T) { toybot.Dialogue(t, h, book.Blocks(t, "dialogue")[0], 0, other) })
 }

@@ -2,6 +2,7 @@ package dropbloxbot
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -114,7 +115,6 @@ func (w *watch) Rate(from *Board, kids []Kid, left int, worth []float32) {
 
 // keeps holds that a search with a deadline stops at it.
 func (w *watch) keeps(t *testing.T, fit func(search.Clock) bool, limit time.Duration) {
-	t.Helper()
 	w.end, w.rated, w.late = time.Now().Add(limit), 0, 0
 	require.True(t, fit(search.Until(w.end)))
 	require.LessOrEqual(t, w.late, 8, "a search looks at its clock every 8 boards")
@@ -205,7 +205,7 @@ func TestAnswer(t *testing.T) {
 
 // A search of a problem like one before it allocates nothing.
 func TestSearchesAllocateNothing(t *testing.T) {
-	for _, r := range []Rater{&Hand{Classic}, shippedRater(t)} {
+	for _, r := range []Rater{&Hand{Classic}, shippedRater()} {
 		beam := NewBeam(r)
 		choose := func(p *Problem) {
 			at, _, _ := beam.Choose(p, 20, search.Clock{})
@@ -227,8 +227,7 @@ func TestSearchesAllocateNothing(t *testing.T) {
 }
 
 // middles are problems of a game in progress, every 20th turn.
-func middles(t *testing.T) (out []*Problem) {
-	t.Helper()
+func middles() (out []*Problem) {
 	var s dropblox.State
 	s.Reset(4)
 	b := NewBeam(&Hand{Classic})
@@ -241,4 +240,24 @@ func middles(t *testing.T) (out []*Problem) {
 		s.Step(env.Alone(0, at.Action()))
 	}
 	return out
+}
+
+// TestLeftmostPlaysTheCommands plays whole games by the agent and by the commands "left": both give the same boards.
+func TestLeftmostPlaysTheCommands(t *testing.T) {
+	for seed := range uint64(20) {
+		var agent, words dropblox.State
+		agent.Reset(seed)
+		words.Reset(seed)
+		for turns := 0; !agent.Failed; turns++ {
+			require.Less(t, turns, 100)
+			a, err := Leftmost{}.Act(t.Context(), &agent, 0)
+			require.NoError(t, err)
+			require.Contains(t, agent.Legal(0, nil), a)
+			agent.Step(env.Moves{a})
+			words.Turn(slices.Repeat([]string{"left"}, dropblox.Cols)...)
+			require.Equal(t, words.Taken, agent.Taken, "seed %d, turn %d", seed, turns)
+			require.Equal(t, words.Points, agent.Points)
+		}
+		require.True(t, words.Failed)
+	}
 }

@@ -7,16 +7,16 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 var narrow = &Search{Options: []Option{{"width", 50}, Time, {"depth", 6}}}
 
 func TestParseOptions(t *testing.T) {
-	o, err := narrow.ParseOptions("", nil)
-	require.NoError(t, err)
+	o := envtest.Must(narrow.ParseOptions("", nil))
 	require.Equal(t, Options{Numbers: map[string]int{}}, o)
-	o, err = narrow.ParseOptions("depth=2,time=50ms,weights=a=b.json,width=50,eps=.25", nil)
-	require.NoError(t, err)
+	o = envtest.Must(narrow.ParseOptions("depth=2,time=50ms,weights=a=b.json,width=50,eps=.25", nil))
 	require.Equal(t, Options{"a=b.json", 50 * time.Millisecond, .25, map[string]int{"depth": 2, "width": 50}}, o)
 }
 
@@ -37,8 +37,7 @@ func TestParseOptionsRefuses(t *testing.T) {
 		"width=3,":    `unknown option ""`,
 		"width=3;x=1": `option width: "3;x=1" is not a number`,
 	} {
-		_, err := narrow.ParseOptions(text, nil)
-		require.ErrorContains(t, err, want, text)
+		require.ErrorContains(t, envtest.Failed(narrow.ParseOptions(text, nil)), want, text)
 	}
 	_, err := (&Search{}).ParseOptions("time=1s", nil)
 	require.EqualError(t, err, `unknown option "time"; there are eps, weights`)
@@ -66,15 +65,12 @@ func TestSplitOptions(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, got, text)
 	}
-	got, err := SplitOptions("weights=a,ply=2", nil)
-	require.NoError(t, err)
-	require.Equal(t, []Setting{{"weights", "a"}, {"ply", "2"}}, got)
+	require.Equal(t, []Setting{{"weights", "a"}, {"ply", "2"}}, envtest.Must(SplitOptions("weights=a,ply=2", nil)))
 	for text, want := range map[string]string{
 		`weights="a,b`:       `option weights: "\"a,b": want a second quote after the value`,
 		`weights="a"b,ply=1`: `option weights: "b,ply=1" after the quotes: want a comma or the end`,
 	} {
-		_, err := SplitOptions(text, isFile)
-		require.EqualError(t, err, want)
+		require.EqualError(t, envtest.Failed(SplitOptions(text, isFile)), want)
 	}
 }
 
@@ -92,8 +88,7 @@ func TestPathsWithCommas(t *testing.T) {
 		_, err := narrow.ParseOptions(text, isFile)
 		require.ErrorContains(t, err, "option weights: "+path+" is no file here, nor is "+first+"; ", text)
 		require.ErrorContains(t, err, `weights="`+path+`" (`)
-		_, err = narrow.ParseOptions(strings.Replace(text, path, `"`+path+`"`, 1), isFile)
-		require.NoError(t, err)
+		envtest.Must(narrow.ParseOptions(strings.Replace(text, path, `"`+path+`"`, 1), isFile))
 	}
 	for _, text := range []string{"weights=net,batch=2", `weights="none",batch=2`, "batch=2,weights=none", "batch=2"} {
 		_, err := narrow.ParseOptions(text, isFile)

@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/tetrisduel"
 )
 
@@ -36,8 +37,7 @@ func TestDialogueThereAndBack(t *testing.T) {
 				turns++
 				left := 15*time.Second - time.Duration(turns)*time.Millisecond
 				lines = append(lines, Request(s, left, turns%2 == 0)...)
-				turn, err := codec.ReadTurn(bufio.NewReader(strings.NewReader(strings.Join(lines, "\n")+"\n")), got)
-				require.NoError(t, err)
+				turn := envtest.Must(codec.ReadTurn(bufio.NewReader(strings.NewReader(strings.Join(lines, "\n")+"\n")), got))
 				require.Equal(t, contest.Turn{Seat: seat, Budget: left, Turns: 281 - turns}, turn)
 				want := *s
 				want.Rand = got.Rand // which draws nothing any more
@@ -46,8 +46,7 @@ func TestDialogueThereAndBack(t *testing.T) {
 				lines = nil
 			}
 			view := *s
-			a, err := random.Act(context.Background(), &view, s.Mover())
-			require.NoError(t, err)
+			a := envtest.Must(random.Act(context.Background(), &view, s.Mover()))
 			if s.Mover() == seat {
 				b, ok := Judge(s, codec.Answer(got, seat, a))
 				require.True(t, ok)

@@ -1,13 +1,19 @@
 package tetrisduelbot
 
 import (
+	"math/bits"
+	"math/rand"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
+	"blockyard/agents/match"
+	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/envtest"
+	"blockyard/env/falling"
 	"blockyard/env/tetrisduel"
 )
 
@@ -89,4 +95,120 @@ func fill(s *tetrisduel.State, out []float32) {
 	r := new(FeatureReader)
 	r.Shared(s, moved(s), out[OwnLen:])
 	r.Own(s, moved(s), out[:OwnLen])
+}
+
+func TestLeavesAgainstPositions(t *testing.T) {
+	learned := NewLearned(toybot.RandomNet(t, 1, Len, 64, 1))
+	for _, e := range []search.LeafEvaluator{NewHand(), learned} {
+		next := positions()
+		toybot.Leaves(t, tetrisduel.Game, e, func() (env.State, int) {
+			s := next()
+			return s, s.Mover()
+		})
+	}
+}
+
+// positions returns what makes random positions.
+func positions() func() *tetrisduel.State {
+	var boards env.Rand
+	boards.Seed(5)
+	r := rand.New(rand.NewSource(5))
+	return func() *tetrisduel.State {
+		for {
+			s := tetrisduel.Game.New(2).(*tetrisduel.State)
+			s.Reset(r.Uint64())
+			s.Turn, s.Combo, s.Flag = int16(1+r.Intn(tetrisduel.HalfTurns)), int16(r.Intn(9)), r.Intn(2) > 0
+			s.Points = [2]int32{r.Int31n(99), r.Int31n(99)}
+			s.Cells = rough(&boards)
+			if r.Intn(2) > 0 {
+				s.Cells = tetrisduel.Turned(&s.Cells)
+			}
+			if s.Check() == nil { // the block has room
+				return s
+			}
+		}
+	}
+}
+
+// slowDigs are the digLen counts, row by row.
+func slowDigs(f *falling.Field) (out [digLen]int32) {
+	const all = 1<<columns - 1
+	var row, holes [rows]uint16
+	var tops [columns]int
+	for x := range columns {
+		tops[x] = min(rows, bits.TrailingZeros64(f[x]|1<<rows))
+		for y := range rows {
+			row[y] |= uint16(f[x]>>uint(y)&1) << uint(x)
+			if y >= tops[x] {
+				holes[y] |= ^row[y] & (1 << uint(x))
+			}
+		}
+	}
+	for y, r := range row {
+		gaps, battle := all&^r, y >= tetrisduel.Peace
+		n := bits.OnesCount16(gaps)
+		if n == 0 || r == 0 && holes[y] == 0 { // no position has a full row; the sky
+			continue
+		}
+		from, at := peaceFoulAt, 1
+		switch {
+		case holes[y] == 0 && battle:
+			from, at = cleanAt, 5
+			if n >= 2 && n <= 4 && gaps>>uint(bits.TrailingZeros16(gaps)) == 1<<uint(n)-1 {
+				out[runsAt+n-2]++
+			}
+		case battle:
+			from, at = foulAt, 3
+		case holes[y] == 0:
+			from, at = calmAt, 3
+		}
+		if n = min(n, 6); n >= at {
+			out[from+n-at]++
+		}
+	}
+	out[6] = 1
+	if c, ok := slowCover(&row, &holes, &tops, 0); ok {
+		copy(out[:], []int32{c.rows, c.gaps, c.holes, c.lacks, rows - c.row, c.least, 0})
+	}
+	if c, ok := slowCover(&row, &holes, &tops, tetrisduel.Peace); ok {
+		copy(out[battleHoleAt:], []int32{c.rows, c.gaps, c.lacks, c.holes})
+	}
+	return out
+}
+
+// slowCover looks at the topmost row with a hole from a row on.
+func slowCover(row, holes *[rows]uint16, tops *[columns]int, from int) (c cover, ok bool) {
+	for y := from; y < rows; y++ {
+		if holes[y] == 0 {
+			continue
+		}
+		first := y
+		for x, t := range tops {
+			if holes[y]>>uint(x)&1 != 0 {
+				first = min(first, t)
+			}
+		}
+		lacks := func(r uint16) int32 { return int32(columns - bits.OnesCount16(r)) }
+		c = cover{row: int32(y), holes: int32(bits.OnesCount16(holes[y])), lacks: lacks(row[y]), rows: int32(y - first), least: columns}
+		for _, r := range row[first:y] {
+			c.gaps += lacks(r)
+			c.least = min(c.least, lacks(r))
+		}
+		return c, true
+	}
+	return c, false
+}
+
+// The tuned weights beat plain ones of points, heights and holes, the reply search being
+// the same.
+func TestHandBeatsPlainWeights(t *testing.T) {
+	player := func(w Weights) match.Player {
+		return match.Player{Name: "hand", New: func(uint64) (env.Agent, error) {
+			return search.New(tetrisduel.Game, &Hand{Weights: w}, search.Options{})
+		}}
+	}
+	players := []match.Player{player(Tuned), player(Weights{Lead: 1, Holes: -2, Heap: -0.1})}
+	table := match.Match{Rules: tetrisduel.Game, Units: 4, Seed: 20, Players: players}
+	got := envtest.Must(table.Play(t.Context()))
+	require.GreaterOrEqual(t, got.Meetings[0].Wins, 7, got)
 }

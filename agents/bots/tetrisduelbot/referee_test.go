@@ -11,9 +11,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/contest"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
+	"blockyard/env/envtest/rulebook"
 	"blockyard/env/tetrisduel"
 )
 
@@ -89,7 +92,6 @@ func (g *game) play(ctx context.Context) (out contest.Outcome, err error) {
 
 // play plays a game between bots with these answers; nil answers well.
 func play(t *testing.T, change func(g *game), answers ...answerer) (contest.Outcome, *game) {
-	t.Helper()
 	g := newGame(11)
 	for seat, answer := range answers {
 		g.bots[seat] = &partner{game: g, agent: search.NewGreedy(tetrisduel.Game, NewHand()), answer: answer}
@@ -97,8 +99,7 @@ func play(t *testing.T, change func(g *game), answers ...answerer) (contest.Outc
 	if change != nil {
 		change(g)
 	}
-	out, err := g.play(t.Context())
-	require.NoError(t, err)
+	out := envtest.Must(g.play(t.Context()))
 	for seat, b := range g.bots {
 		if c, ok := b.(*partner); ok && c != nil {
 			require.True(t, c.closed)
@@ -183,8 +184,7 @@ func TestStopping(t *testing.T) {
 	for seat := range g.bots {
 		g.bots[seat] = &partner{game: g, agent: search.NewFirst(), answer: at(4, "", 0, context.Canceled)}
 	}
-	_, err := g.play(t.Context())
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, envtest.Failed(g.play(t.Context())), context.Canceled)
 }
 
 // Original Python bots play unchanged, through the adapter, each against one of ours.
@@ -225,17 +225,14 @@ func TestPythonBots(t *testing.T) {
 				g.Time = 300 * time.Millisecond
 			}
 			adapter := contest.Program{Argv: []string{"python3", "-B", "pybot.py", c.bot}, Cage: contest.Trusted}
-			p, err := adapter.Start(func(line string) { t.Log(line) })
-			require.NoError(t, err)
-			g.bots[c.seat] = p
+			g.bots[c.seat] = envtest.Must(adapter.Start(func(line string) { t.Log(line) }))
 			g.bots[1-c.seat] = &partner{game: g, agent: search.NewGreedy(tetrisduel.Game, NewHand())}
 			g.Watch = func(env.Seats, env.Moves) {
 				if s := g.State; c.reason == "" && s.Turn > 60 { // long enough: the other gives up
 					g.bots[1-c.seat].(*partner).answer = at(int(s.Turn)+1+int(s.Turn+1+int16(c.seat))%2, "enough", 0, nil)
 				}
 			}
-			out, err := g.play(t.Context())
-			require.NoError(t, err)
+			out := envtest.Must(g.play(t.Context()))
 			if c.reason == "" {
 				require.Equal(t, c.seat, out.Winner, out.Reason)
 				require.Greater(t, g.tallies[c.seat].Answers, 20)
@@ -247,5 +244,31 @@ func TestPythonBots(t *testing.T) {
 				require.Equal(t, 3, g.tallies[0].Answers-1)
 			}
 		})
+	}
+}
+
+// listed answers the first placement of the list.
+func listed(lines []string, _ time.Duration) (string, time.Duration, error) {
+	for k, l := range lines {
+		if word, _ := contest.Word(l); word == wordMoves && k+1 < len(lines) {
+			return lines[k+1], 0, nil
+		}
+	}
+	return wordReady, 0, nil
+}
+
+// TestRulesDialogue hosts the game of each dialogue of RULES.md: the host sends what they show, within the times
+// that the page has.
+func TestRulesDialogue(t *testing.T) {
+	book := rulebook.Open(t, "../../../env/tetrisduel")
+	require.Contains(t, book.Section("9").Text, "20,000 ms")
+	require.Equal(t, 20*time.Second, DefaultTime)
+	require.Contains(t, book.Section("9").Text, "no `ready` within 10 s")
+	require.Equal(t, 10*time.Second, ReadyTime)
+	for seat, name := range []string{"dialogue", "dialogue-2"} {
+		ref := &Referee{State: &tetrisduel.State{}, Time: DefaultTime}
+		ref.State.Reset(1)
+		h := contest.Host{Referee: ref, Limits: contest.TotalBudget(DefaultTime)}
+		toybot.Dialogue(t, h, book.Blocks(t, name)[0], seat, toybot.Bot(listed))
 	}
 }

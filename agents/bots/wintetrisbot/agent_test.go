@@ -1,18 +1,22 @@
 package wintetrisbot
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
 // TestTickByTickAndByPlace plays the same games by bits and by places.
 func TestTickByTickAndByPlace(t *testing.T) {
-	for name, rater := range raters(t) {
+	for name, rater := range raters() {
 		for seed := uint64(8); seed < 13; seed++ {
 			var ends []wintetris.Engine
 			for _, g := range []*env.Game{wintetris.Game, wintetris.TickGame} {
@@ -20,8 +24,7 @@ func TestTickByTickAndByPlace(t *testing.T) {
 				s.Reset(seed)
 				a := NewAgent(NewSolver(rater, wintetris.Parts))
 				for s.Acting() != 0 && s.Pieces < 150 {
-					choice, err := a.Act(t.Context(), s, 0)
-					require.NoError(t, err)
+					choice := envtest.Must(a.Act(t.Context(), s, 0))
 					require.NoError(t, env.Apply(g, s, env.Alone(0, choice)))
 				}
 				s.Rand = env.Rand{} // what the last step drew is told differently
@@ -64,9 +67,48 @@ func TestSolverSurvivesItsHost(t *testing.T) {
 func TestShippedNetIsStrong(t *testing.T) {
 	var e wintetris.Engine
 	e.Start(77)
-	s := NewSolver(raters(t)["learned"], wintetris.Parts)
+	s := NewSolver(raters()["learned"], wintetris.Parts)
 	for e.Over == wintetris.Running && e.Lines < 400 { // what hand reaches on average
 		ask(&e, s)
 	}
 	require.GreaterOrEqual(t, e.Lines, int32(400))
+}
+
+// flat writes a block as the C interface has it: kind, rotation, column, and the top row from the top.
+func flat(b wintetris.Block) string {
+	return fmt.Sprint(b.Kind, " ", b.Rot, " ", b.X, " ", wintetris.Height-int(b.Y)-wintetris.Size(b.Kind))
+}
+
+// TestRulesDialogue plays the calls of RULES.md.
+func TestRulesDialogue(t *testing.T) {
+	var e wintetris.Engine
+	e.Start(1)
+	s := NewSolver(NewHand(Demo), wintetris.Parts)
+	for tick, row := range book(t).Table(t, "dialogue") {
+		now, next, fresh := e.Piece, e.Upcoming(), e.New
+		bits := s.Update(&e.Field, now, next, fresh)
+		e.Tick(bits)
+		require.Equal(t, map[string]string{
+			"tick": fmt.Sprint(tick + 1), "current: kind rotation x y": flat(now), "next: kind rotation x y": flat(next),
+			"new_piece": map[bool]string{true: "1", false: "0"}[fresh], "answer": fmt.Sprint(uint8(bits)),
+		}, row)
+	}
+}
+
+// TestRulesInterface compares the functions and structs of RULES.md with the header.
+func TestRulesInterface(t *testing.T) {
+	header := envtest.Must(os.ReadFile("../../submit/wintetris/wintetris.h"))
+	text := strings.Join(strings.Fields(string(header)), " ")
+	functions := strings.Count(string(header), "WT_API int")
+	for _, line := range book(t).Blocks(t, "header")[0] {
+		if strings.Contains(line, "(") {
+			line = "WT_API " + line
+			functions--
+		}
+		require.Contains(t, text, line)
+	}
+	require.Zero(t, functions, "functions of the header that RULES.md does not have")
+	for _, bit := range []string{"WT_MOVELEFT = 0x01", "WT_MOVERIGHT = 0x02", "WT_ROTATECW = 0x04", "WT_ROTATECCW = 0x08", "WT_DROP = 0x10"} {
+		require.Contains(t, text, bit)
+	}
 }

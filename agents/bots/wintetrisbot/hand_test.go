@@ -36,12 +36,7 @@ func block(f *wintetris.Field, kind byte, r uint8, x int8) wintetris.Block {
 }
 
 // number reads a number of a table of RULES.md.
-func number(t *testing.T, text string) int {
-	t.Helper()
-	n, err := strconv.Atoi(text)
-	require.NoError(t, err)
-	return n
-}
+func number(text string) int { return envtest.Must(strconv.Atoi(text)) }
 
 // book is the RULES.md of WinTetris.
 func book(t *testing.T) *rulebook.Book { return rulebook.Open(t, "../../../env/wintetris") }
@@ -50,8 +45,8 @@ func book(t *testing.T) *rulebook.Book { return rulebook.Open(t, "../../../env/w
 func TestRatings(t *testing.T) {
 	for _, row := range book(t).Table(t, "ratings") {
 		f := field(strings.Fields(strings.ReplaceAll(row["board"], "#", "X"))...)
-		b := block(&f, row["piece"][0], uint8(number(t, row["rotation"])), int8(number(t, row["x"])))
-		require.EqualValues(t, number(t, row["rating"]), NewHand(Demo).One(&f, b), "%v", row)
+		b := block(&f, row["piece"][0], uint8(number(row["rotation"])), int8(number(row["x"])))
+		require.EqualValues(t, number(row["rating"]), NewHand(Demo).One(&f, b), "%v", row)
 	}
 }
 
@@ -59,8 +54,8 @@ func TestRatings(t *testing.T) {
 func TestFirstPiecesOfSeed1(t *testing.T) {
 	want := map[int][5]int{} // rotation, x, value, ticks, lines
 	for _, row := range book(t).Table(t, "targets") {
-		want[number(t, row["piece"])] = [5]int{number(t, row["rotation"]), number(t, row["x"]), number(t, row["value"]),
-			number(t, row["ticks"]), number(t, row["lines"])}
+		want[number(row["piece"])] = [5]int{number(row["rotation"]), number(row["x"]), number(row["value"]),
+			number(row["ticks"]), number(row["lines"])}
 	}
 	require.Len(t, want, 12)
 	var e wintetris.Engine
@@ -90,7 +85,7 @@ func TestWholeGames(t *testing.T) {
 			for e.Start(seed); e.Over == wintetris.Running; {
 				ask(&e, s)
 			}
-			require.EqualValues(t, number(t, games[k][fmt.Sprint(seed)]), e.Lines, "seed %d, %d parts", seed, parts)
+			require.EqualValues(t, number(games[k][fmt.Sprint(seed)]), e.Lines, "seed %d, %d parts", seed, parts)
 			if ticks := map[uint64]uint64{10: 428, 12: 2513}[seed]; ticks != 0 && k == 0 {
 				require.Equal(t, ticks, e.Ticks, "seed %d", seed)
 				require.Equal(t, wintetris.BlockOut, e.Over, "seed %d", seed)

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/mlp"
 	"blockyard/agents/search"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -104,20 +105,17 @@ func TestSurvivorByItsFile(t *testing.T) {
 	net := toybot.RandomNet(t, 1, Len, 32, 1)
 	facts := mlp.Facts{Notes: map[string]string{"output": Survival}}
 	for g, rows := range map[*env.Game]int{wintetris.Paper10Game: 10, wintetris.Paper20Game: 20, wintetris.Game: 20} {
-		judge, err := Entry.Learned.Over(net, facts)
-		require.NoError(t, err)
+		judge := envtest.Must(Entry.Learned.Over(net, facts))
 		for width, want := range []int{5, 1, 2} { // 0 is the default
-			_, err = Entry.Search.New(g, judge, entry.Options{Numbers: map[string]int{"width": width}})
-			require.NoError(t, err)
+			envtest.Must(Entry.Search.New(g, judge, entry.Options{Numbers: map[string]int{"width": width}}))
 			survivor := judge.(*Survivor)
 			require.Equal(t, []int{rows, want}, []int{survivor.rows, survivor.width})
 			survivor.width = 5
 		}
 	}
-	judge, err := Entry.Learned.Over(net, mlp.Facts{})
-	require.NoError(t, err)
+	judge := envtest.Must(Entry.Learned.Over(net, mlp.Facts{}))
 	require.IsType(t, &Learned{}, judge)
-	_, err = Entry.Search.New(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": 2}})
+	_, err := Entry.Search.New(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": 2}})
 	require.ErrorContains(t, err, "option width: only a network that was trained on survival")
 }
 
@@ -129,14 +127,12 @@ func TestSurvivorOnTenRows(t *testing.T) {
 	judge := NewSurvivor(toybot.RandomNet(t, 1, Len, 32, 1))
 	var made []byte
 	for _, width := range []int{0, 1, 2} {
-		agent, err := newAgent(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": width}})
-		require.NoError(t, err)
+		agent := envtest.Must(newAgent(wintetris.Paper10Game, judge, entry.Options{Numbers: map[string]int{"width": width}}))
 		s := wintetris.Paper10Game.New(1).(*wintetris.State)
 		for seed := range uint64(3) {
 			s.Reset(seed)
 			for s.Acting() != 0 && s.Pieces < 100 {
-				a, err := agent.Act(t.Context(), s, 0)
-				require.NoError(t, err)
+				a := envtest.Must(agent.Act(t.Context(), s, 0))
 				made = append(made, byte(a))
 				s.Step(env.Alone(0, a))
 			}
