@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // A program that has left its process group is ended all the same.
@@ -51,7 +53,7 @@ func TestKillSaysHowAProgramEnded(t *testing.T) {
 func TestTerminateAsks(t *testing.T) {
 	var out bytes.Buffer
 	begun := make(chan struct{})
-	c, err := StartChild(Spec{
+	c := envtest.Must(StartChild(Spec{
 		Cage: Trusted,
 		Argv: []string{"/bin/sh", "-c", `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.01; done`},
 		Stdout: func(r io.Reader) {
@@ -59,8 +61,7 @@ func TestTerminateAsks(t *testing.T) {
 			close(begun)
 			_, _ = io.Copy(&out, r)
 		},
-	})
-	require.NoError(t, err)
+	}))
 	<-begun
 	c.Terminate()
 	require.True(t, c.Exit(hang))
@@ -70,14 +71,12 @@ func TestTerminateAsks(t *testing.T) {
 
 func TestFramesAndBoundedErrors(t *testing.T) {
 	var frames, errs bytes.Buffer
-	c, err := StartChild(Spec{
+	c := envtest.Must(StartChild(Spec{
 		Cage:   Trusted,
 		Argv:   []string{"/bin/sh", "-c", `cat <&3 >&4; head -c 5000 /dev/zero >&2; echo not a frame`},
 		Stderr: PassOn(&errs, 1000), Frames: func(r io.Reader) { _, _ = io.Copy(&frames, r) },
-	})
-	require.NoError(t, err)
-	_, err = c.In.WriteString("a frame")
-	require.NoError(t, err)
+	}))
+	envtest.Must(c.In.WriteString("a frame"))
 	require.NoError(t, c.In.Close())
 	require.True(t, c.Exit(hang))
 	require.NoError(t, c.Kill())
@@ -88,7 +87,7 @@ func TestFramesAndBoundedErrors(t *testing.T) {
 // TestNoCageNoStart: a program without a cage does not start, by whatever way a Spec is made. Whatever the reason, a start
 // that fails leaves no file and no goroutine.
 func TestNoCageNoStart(t *testing.T) {
-	files, goroutines := openFiles(t), runtime.NumGoroutine()
+	files, goroutines := openFiles(), runtime.NumGoroutine()
 	read := func(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
 	ran := filepath.Join(t.TempDir(), "ran")
 	for range 3 {
@@ -98,14 +97,12 @@ func TestNoCageNoStart(t *testing.T) {
 			"fork/exec /nowhere: no such file or directory": {Argv: []string{"/nowhere"}, Cage: Trusted},
 		} {
 			s.Stdout, s.Stderr, s.Frames = read, read, read
-			_, err := StartChild(s)
-			require.EqualError(t, err, want)
-			_, err = Program{Argv: s.Argv, Cage: s.Cage}.Start(nil)
-			require.EqualError(t, err, "start bot: "+want)
+			require.EqualError(t, envtest.Failed(StartChild(s)), want)
+			require.EqualError(t, envtest.Failed(Program{Argv: s.Argv, Cage: s.Cage}.Start(nil)), "start bot: "+want)
 		}
 	}
 	require.NoFileExists(t, ran)
-	require.LessOrEqual(t, openFiles(t), files)
+	require.LessOrEqual(t, openFiles(), files)
 	// The goroutine that tried to start a program ends a moment after its answer; Eventually runs one of its own.
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, hang, 10*time.Millisecond)
 }

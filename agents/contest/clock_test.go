@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/rulebook"
 )
 
@@ -127,8 +128,7 @@ func (c *clocked) play(t *testing.T, ref *metronome, l Limits) (Tally, error) {
 func TestClockJumps(t *testing.T) {
 	const hour = time.Hour
 	ref, bot := &metronome{}, &clocked{took: []time.Duration{100 * ms, 7 * hour, 100 * ms, -7 * hour, -ms, 100 * ms}}
-	tally, err := bot.play(t, ref, Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 3})
-	require.NoError(t, err)
+	tally := envtest.Must(bot.play(t, ref, Limits{Bank: 10 * time.Second, PerMove: 500 * ms, Timeouts: 3}))
 	require.Equal(t, []Fault{NoFault, Late, NoFault, NoFault, NoFault, NoFault}, ref.faults)
 	require.Equal(t, []time.Duration{10000 * ms, 10000 * ms, 500 * ms, 900 * ms, 1400 * ms, 1900 * ms}, bot.left)
 	require.Equal(t, 2300*ms, tally.Left)
@@ -140,8 +140,7 @@ func TestClockJumps(t *testing.T) {
 // TestAHintForTheSilent is given only for a bot that never answers.
 func TestAHintForTheSilent(t *testing.T) {
 	for _, took := range []time.Duration{ms, time.Minute} {
-		tally, err := (&clocked{took: []time.Duration{took}}).play(t, &metronome{}, Limits{Bank: time.Second})
-		require.NoError(t, err)
+		tally := envtest.Must((&clocked{took: []time.Duration{took}}).play(t, &metronome{}, Limits{Bank: time.Second}))
 		require.Equal(t, took == time.Minute, slices.Contains(tally.Odd, "another dialect?"))
 	}
 }

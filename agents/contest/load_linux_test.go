@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"blockyard/env/envtest"
 )
 
 // spinVariable makes the test's program a bot, or a part of one: what it does for every answer, as "kind duration".
@@ -116,8 +118,7 @@ func TestTheClockBesideLoad(t *testing.T) {
 			t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
 		}
 	}
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := envtest.Must(os.Executable())
 	for _, c := range []struct {
 		bot  string
 		late bool
@@ -130,11 +131,9 @@ func TestTheClockBesideLoad(t *testing.T) {
 		}
 		t.Run(strings.ReplaceAll(c.bot, " ", "-"), func(t *testing.T) {
 			for k := range answers {
-				p, err := Program{Argv: []string{"/usr/bin/env", spinVariable + "=" + c.bot, self}, Cage: Trusted,
-					Memory: 1 << 34}.Start(nil)
-				require.NoError(t, err)
-				_, err = ask(t, p, "get ready", hang)
-				require.NoError(t, err)
+				p := envtest.Must(Program{Argv: []string{"/usr/bin/env", spinVariable + "=" + c.bot, self}, Cage: Trusted,
+					Memory: 1 << 34}.Start(nil))
+				envtest.Must(ask(t, p, "get ready", hang))
 				p.Clock = Fair
 				ctx, cancel := context.WithTimeout(t.Context(), hang)
 				_, _, charged, err := p.Ask(ctx, []string{"go"}, 500*ms)

@@ -16,40 +16,32 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/env/envtest"
 )
 
 // start runs a shell script as a bot and collects its standard error, which is whole after Close.
 func start(t *testing.T, script string) (*Process, *[]string) {
-	t.Helper()
 	said := new([]string)
-	p, err := Program{Argv: []string{"/bin/sh", "-c", script}, Cage: Trusted}.Start(func(line string) {
+	p := envtest.Must(Program{Argv: []string{"/bin/sh", "-c", script}, Cage: Trusted}.Start(func(line string) {
 		*said = append(*said, line)
-	})
-	require.NoError(t, err)
+	}))
 	t.Cleanup(func() { _ = p.Close() })
 	return p, said
 }
 
 func ask(t *testing.T, p *Process, line string, limit time.Duration) (string, error) {
-	t.Helper()
 	got, _, _, err := p.Ask(t.Context(), []string{line}, limit)
 	return got, err
 }
 
 // answer is what a bot answers in time.
-func answer(t *testing.T, p *Process, line string) string {
-	t.Helper()
-	got, err := ask(t, p, line, hang)
-	require.NoError(t, err)
-	return got
-}
+func answer(t *testing.T, p *Process, line string) string { return envtest.Must(ask(t, p, line, hang)) }
 
 // hang is long enough for any machine: a test that waits for it has failed.
 const hang = 2 * time.Minute
 
 // heard waits until the bot has written n bytes in all.
 func heard(t *testing.T, p *Process, n int) {
-	t.Helper()
 	require.Eventually(t, func() bool {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -69,8 +61,7 @@ func TestAskDiscardsALateAnswer(t *testing.T) {
 	p, _ := start(t, `read x; while [ ! -e `+leave+` ]; do sleep 0.01; done; echo "late $x"
 		read x; read x; echo "$x"; cat >/dev/null`)
 	for _, limit := range []time.Duration{-time.Minute, 50 * time.Millisecond} { // its start may have taken all, and more
-		_, err := ask(t, p, "one", limit)
-		require.ErrorIs(t, err, ErrLate)
+		require.ErrorIs(t, envtest.Failed(ask(t, p, "one", limit)), ErrLate)
 	}
 	require.NoError(t, os.WriteFile(leave, nil, 0o600))
 	heard(t, p, len("late one\n"))
@@ -95,8 +86,7 @@ func TestAskOfAProgramThatIsGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p, _ := start(t, script)
 			for range 2 {
-				_, err := ask(t, p, "one", hang)
-				require.ErrorIs(t, err, ErrGone)
+				require.ErrorIs(t, envtest.Failed(ask(t, p, "one", hang)), ErrGone)
 			}
 		})
 	}
@@ -104,8 +94,7 @@ func TestAskOfAProgramThatIsGone(t *testing.T) {
 
 func TestAskOfAProgramThatDoesNotRead(t *testing.T) {
 	p, _ := start(t, `sleep 60`)
-	_, err := ask(t, p, strings.Repeat("x", 1<<20), 10*time.Millisecond)
-	require.ErrorIs(t, err, ErrGone)
+	require.ErrorIs(t, envtest.Failed(ask(t, p, strings.Repeat("x", 1<<20), 10*time.Millisecond)), ErrGone)
 }
 
 func TestAskEndsWithItsContext(t *testing.T) {
@@ -157,7 +146,7 @@ func TestStandardErrorIsKeptWithinBounds(t *testing.T) {
 
 // Close ends everything the bot started, though it ignores what it is told.
 func TestCloseLeavesNothingBehind(t *testing.T) {
-	goroutines, files := runtime.NumGoroutine(), openFiles(t)
+	goroutines, files := runtime.NumGoroutine(), openFiles()
 	for k := range 3 {
 		nap := fmt.Sprintf("600.%d%d", os.Getpid(), k)
 		p, _ := start(t, `trap '' TERM INT HUP; sleep `+nap+` & read x; echo "$x"; sleep 600`)
@@ -170,18 +159,13 @@ func TestCloseLeavesNothingBehind(t *testing.T) {
 	}
 	// Eventually runs its condition in a goroutine of its own.
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 }, hang, 10*time.Millisecond)
-	require.LessOrEqual(t, openFiles(t), files)
+	require.LessOrEqual(t, openFiles(), files)
 }
 
 // running returns the processes "sleep nap".
 func running(nap string) []string { return compiletest.Running("sleep", nap) }
 
-func openFiles(t *testing.T) int {
-	t.Helper()
-	list, err := os.ReadDir("/dev/fd")
-	require.NoError(t, err)
-	return len(list)
-}
+func openFiles() int { return len(envtest.Must(os.ReadDir("/dev/fd"))) }
 
 func TestCommand(t *testing.T) {
 	require.Equal(t, []string{"python3", "bot.py", "-x"}, Command(" python3  bot.py -x"))

@@ -18,6 +18,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/env/envtest"
 )
 
 func TestMain(m *testing.M) { compiletest.Run(m) }
@@ -35,16 +36,13 @@ func attacker(t *testing.T) string {
 
 // place copies a program into a folder.
 func place(t *testing.T, program, folder string) {
-	t.Helper()
-	text, err := os.ReadFile(program)
-	require.NoError(t, err)
+	text := envtest.Must(os.ReadFile(program))
 	require.NoError(t, os.WriteFile(filepath.Join(folder, filepath.Base(program)), text, 0o755))
 }
 
 // run runs the attacker, which is among the files of its cage, to its end. It returns what that prints, and why it was
 // ended.
 func run(t *testing.T, in *Cage, memory int64, args ...string) (printed, ended string) {
-	t.Helper()
 	place(t, attacker(t), in.Files)
 	printed, said, ended, _ := runSpec(t, contest.Spec{Argv: append([]string{"./attack"}, args...), Cage: in, Memory: memory})
 	require.Empty(t, said, args)
@@ -57,8 +55,7 @@ func runSpec(t *testing.T, spec contest.Spec) (printed, said, ended string, stat
 	var out, errs bytes.Buffer
 	spec.Stdout, spec.Stderr = contest.PassOn(&out, 1<<20), contest.PassOn(&errs, 1<<20)
 	spec.Excess = func(why string) { ended = why }
-	c, err := contest.StartChild(spec)
-	require.NoError(t, err)
+	c := envtest.Must(contest.StartChild(spec))
 	if !c.Exit(hang) {
 		t.Errorf("%v goes on", spec.Argv)
 	}
@@ -108,12 +105,10 @@ func newField(t *testing.T) *field {
 
 	open, err := unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0) // as a shell would leave it open
 	require.NoError(t, err)
-	high, err := unix.FcntlInt(uintptr(open), unix.F_DUPFD, 100)
-	require.NoError(t, err)
+	high := envtest.Must(unix.FcntlInt(uintptr(open), unix.F_DUPFD, 100))
 	t.Cleanup(func() { _ = unix.Close(open); _ = unix.Close(high) })
 	key := 0x1000000 + rival.Process.Pid
-	id, err := unix.SysvShmGet(key, 4096, unix.IPC_CREAT|0o600)
-	require.NoError(t, err)
+	id := envtest.Must(unix.SysvShmGet(key, 4096, unix.IPC_CREAT|0o600))
 	t.Cleanup(func() { _, _ = unix.SysvShmCtl(id, unix.IPC_RMID, nil) })
 	t.Setenv("ATTACKED_TOKEN", "secret")
 	f.names = map[string]any{
@@ -215,18 +210,14 @@ func TestAttacks(t *testing.T) {
 			}
 		}
 		if stands("are absent") || stands("read or written") && stands("cut short") {
-			kept, err := os.ReadFile(f.journal)
-			require.NoError(t, err)
-			require.Equal(t, "text", string(kept))
+			require.Equal(t, "text", string(envtest.Must(os.ReadFile(f.journal))))
 		}
 
 		script, all = newField(t).script(attacks)
 		open := exec.Command("/bin/sh", "-c", script)
 		open.Dir = t.TempDir()
 		place(t, attacker(t), open.Dir)
-		opened, err := open.Output()
-		require.NoError(t, err)
-		results = strings.Split(string(opened), "#\n")
+		results = strings.Split(string(envtest.Must(open.Output())), "#\n")
 		for k, a := range all {
 			if !strings.HasPrefix(results[k], "reached") {
 				t.Logf("%s: this system refuses it to everybody, or an earlier one has worked: %s", a.args, results[k])
@@ -323,22 +314,16 @@ func TestRandomAttacks(t *testing.T) {
 
 // outside describes what is outside of a room: files, devices, what the kernel has been told, and processes that attack.
 func outside(t *testing.T, f *field) string {
-	t.Helper()
 	all := []string{state(t, f.dir)}
 	for _, path := range []string{"/dev/null", "/dev/zero", "/dev", "/dev/shm", "/", "/usr", "/usr/bin", "/usr/bin/true", "/etc", "/etc/passwd"} {
-		info, err := os.Lstat(path)
-		require.NoError(t, err)
+		info := envtest.Must(os.Lstat(path))
 		all = append(all, path, info.Mode().String())
 		if info.Mode().IsRegular() {
 			all = append(all, info.ModTime().String(), fmt.Sprint(info.Size()))
 		}
 	}
-	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
-	require.NoError(t, err)
-	all = append(all, string(pattern))
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
-	for _, file := range processes {
+	all = append(all, string(envtest.Must(os.ReadFile("/proc/sys/kernel/core_pattern"))))
+	for _, file := range envtest.Must(filepath.Glob("/proc/[0-9]*/cmdline")) {
 		if text, err := os.ReadFile(file); err == nil && strings.HasPrefix(string(text), "./random\x00") && strings.Contains(string(text), f.dir) {
 			all = append(all, file)
 		}

@@ -47,7 +47,6 @@ func TestFor(t *testing.T) {
 
 // empty makes empty files in a folder.
 func empty(t *testing.T, folder string, names ...string) {
-	t.Helper()
 	for _, name := range names {
 		path := filepath.Join(folder, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

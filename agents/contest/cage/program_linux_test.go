@@ -17,11 +17,11 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/env/envtest"
 )
 
 // shell runs a script of sh in a cage to its end, and returns what it prints to both outputs and its exit status.
 func shell(t *testing.T, in *Cage, script string) (string, error) {
-	t.Helper()
 	out, errs, ended, status := runSpec(t, contest.Spec{Argv: []string{"/bin/sh", "-c", script}, Cage: in})
 	require.Empty(t, ended)
 	return out + errs, status
@@ -29,17 +29,13 @@ func shell(t *testing.T, in *Cage, script string) (string, error) {
 
 // state describes all files below a folder: their names, kinds, modes, sizes, times and texts.
 func state(t *testing.T, dir string) string {
-	t.Helper()
 	sum := sha256.New()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)
-		info, err := d.Info()
-		require.NoError(t, err)
+		info := envtest.Must(d.Info())
 		fmt.Fprintf(sum, "%q %v %d %v\n", path, info.Mode(), info.Size(), info.ModTime())
 		if info.Mode().IsRegular() {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			sum.Write(text)
+			sum.Write(envtest.Must(os.ReadFile(path)))
 		}
 		return nil
 	}))
@@ -68,9 +64,7 @@ func TestFolders(t *testing.T) {
 		require.Equal(t, before, state(t, f.own))
 		got, _ = run(t, f.cage, 64<<20, "zombies")
 		require.Equal(t, "reached \n", got)
-		left, err := filepath.Glob(filepath.Join(os.TempDir(), "cage-*"))
-		require.NoError(t, err)
-		require.Empty(t, left)
+		require.Empty(t, envtest.Must(filepath.Glob(filepath.Join(os.TempDir(), "cage-*"))))
 	})
 }
 
@@ -138,16 +132,13 @@ func TestEveryStartBeginsAnew(t *testing.T) {
 
 // begin starts the program ./bot in a cage.
 func begin(t *testing.T, in *Cage) *contest.Process {
-	t.Helper()
-	p, err := contest.Program{Argv: []string{"./bot"}, Cage: in}.Start(nil)
-	require.NoError(t, err)
+	p := envtest.Must(contest.Program{Argv: []string{"./bot"}, Cage: in}.Start(nil))
 	t.Cleanup(func() { _ = p.Close() })
 	return p
 }
 
 // answer is the next line of a program.
 func answer(t *testing.T, p *contest.Process) string {
-	t.Helper()
 	line, _, _, err := p.Ask(t.Context(), []string{"x"}, hang)
 	require.NoError(t, err)
 	return line

@@ -16,6 +16,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/env/envtest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -58,15 +59,13 @@ func TestLanguages(t *testing.T) {
 
 // submit makes a bot of a submission in a new folder, within the usual limits.
 func submit(t *testing.T, path string) (Bot, error) {
-	t.Helper()
 	return Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), contest.Uploads{}, Default)
 }
 
 // requireHello requires that a bot answers.
 func requireHello(t *testing.T, bot Bot) {
 	t.Helper()
-	p, err := bot.Program.Start(func(line string) { t.Log(line) })
-	require.NoError(t, err)
+	p := envtest.Must(bot.Program.Start(func(line string) { t.Log(line) }))
 	line, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
 	require.NoError(t, err, p.Odd(err))
 	require.Equal(t, "hello", line)
@@ -75,7 +74,6 @@ func requireHello(t *testing.T, bot Bot) {
 
 // requireRefusal requires that a submission is refused in one line, which names the page on which authors read what to do.
 func requireRefusal(t *testing.T, err error, want string) {
-	t.Helper()
 	require.ErrorAs(t, err, new(*Refusal))
 	require.ErrorContains(t, err, want)
 	require.NotContains(t, err.Error(), "\n")
@@ -87,8 +85,7 @@ func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
 	if _, err := exec.LookPath("javac"); err != nil {
 		t.Skip(err)
 	}
-	bot, err := submit(t, write(t, "Hello.java", sources["Hello.java"]))
-	require.NoError(t, err)
+	bot := envtest.Must(submit(t, write(t, "Hello.java", sources["Hello.java"])))
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc*=info:stdout") // comes before the options of the command
 	requireHello(t, bot)
 }
@@ -128,7 +125,6 @@ func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 
 // unpacked unpacks a submission as its contained process does, and returns the folder.
 func unpacked(t *testing.T, name, text string, l Limits) (string, error) {
-	t.Helper()
 	var in bytes.Buffer
 	require.NoError(t, pack(write(t, name, text), &in, false))
 	into := filepath.Join(t.TempDir(), "deep", "into")

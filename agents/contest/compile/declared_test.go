@@ -1,11 +1,15 @@
 package compile
 
 import (
+	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // TestDialect: bot.toml says which dialect a bot speaks, with and without what to run.
@@ -15,8 +19,7 @@ func TestDialect(t *testing.T) {
 		{"bot.toml", "dialect = \"port\"\nrun = \"./it\"\n", "it", script},
 		{"bot.toml", "dialect = \"port\"\n", "main.py", "input()\nprint('hello')\n"},
 	} {
-		bot, err := submit(t, zipped(t, files...))
-		require.NoError(t, err)
+		bot := envtest.Must(submit(t, zipped(t, files...)))
 		require.Equal(t, "port", bot.Program.Dialect)
 		requireHello(t, bot)
 	}
@@ -43,12 +46,10 @@ func FuzzBotTOML(f *testing.F) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		require.NoError(t, os.Symlink("../file", filepath.Join(dir, "link")))
-		root, err := os.OpenRoot(dir)
-		require.NoError(t, err)
+		root := envtest.Must(os.OpenRoot(dir))
 		defer root.Close()
 		c := &compiler{dir: dir, root: root, limits: Default, ctx: t.Context(), texts: map[string]string{}, tell: func(string) {}}
-		c.seen, err = look(dir, nil)
-		require.NoError(t, err)
+		c.seen = envtest.Must(look(dir, nil))
 		done, err := c.declared()
 		if err != nil {
 			require.ErrorAs(t, err, new(*Refusal))
@@ -59,9 +60,7 @@ func FuzzBotTOML(f *testing.F) {
 			require.NotEmpty(t, c.argv[0])
 		}
 		untouched(t, file)
-		list, err := os.ReadDir(filepath.Dir(file))
-		require.NoError(t, err)
-		require.Len(t, list, 2)
+		require.Len(t, envtest.Must(os.ReadDir(filepath.Dir(file))), 2)
 	})
 }
 
@@ -70,11 +69,34 @@ const outsider = "#!/bin/sh\r\n"
 
 // untouched requires that the file has its text, and the rights that write gives it.
 func untouched(t *testing.T, file string) {
-	t.Helper()
-	info, err := os.Stat(file)
-	require.NoError(t, err)
-	require.Equal(t, os.FileMode(0o644), info.Mode())
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, outsider, string(text))
+	require.Equal(t, os.FileMode(0o644), envtest.Must(os.Stat(file)).Mode())
+	require.Equal(t, outsider, string(envtest.Must(os.ReadFile(file))))
+}
+
+// TestOneSubmissionLeavesNothingToTheNext: also where nothing is contained, what Go and make need beside a submission is
+// not there when the next one comes.
+func TestOneSubmissionLeavesNothingToTheNext(t *testing.T) {
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
+	for _, name := range []string{"GOCACHE", "PATH", "GOTOOLCHAIN", "GOPROXY"} { // which the process may change
+		t.Setenv(name, os.Getenv(name))
+	}
+	paths := envtest.Must(goCache())
+	made := zipped(t, "Makefile", "bot: bot.c\n\tabsent-gcc -o bot bot.c\n", "bot.c", sources["hello.c"])
+	for _, path := range []string{write(t, "bot.go", sources["hello.go"]), made} {
+		for range 2 {
+			t.Setenv("TMPDIR", temporary)
+			t.Chdir(t.TempDir())
+			var orders, answers bytes.Buffer
+			require.NoError(t, json.NewEncoder(&orders).Encode(order{Name: filepath.Base(path), Limits: Default, GoCache: paths[2]}))
+			require.NoError(t, pack(path, &orders, false))
+			require.NoError(t, inside(&orders, &answers))
+			var m message
+			for d := json.NewDecoder(&answers); m.Answer == nil; {
+				require.NoError(t, d.Decode(&m))
+			}
+			require.Nil(t, m.Answer.Refusal, "%+v", m.Answer.Refusal)
+			require.Empty(t, envtest.Must(os.ReadDir(temporary)))
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"hash/crc32"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,7 +23,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/env/envtest"
 )
 
 func TestMain(m *testing.M) { compiletest.Run(m) }
@@ -34,11 +37,10 @@ const hang = 2 * time.Minute
 func number(n uint64) []byte { return binary.LittleEndian.AppendUint64([]byte{0xff}, n) }
 
 // sixes is a tar.xz with main.py whose header says that its dictionary has 4 GiB.
-func sixes(t *testing.T) string {
+func sixes() string {
 	const made = "/Td6WFoAAATm1rRGAgAhAQgAAADYDyMT4Cf/AF9dADaYSXKFArxuPELe2oS/rJr1tRGbQDIKKvVFqr/NLINrPaTeZN6PekQTps0S" +
 		"CN1Dxexhnh0+GO+L11jwTh9eK36hWfOdM4W8D432LVOgCGe/ZstgePVjqn4Q2w2dcDoAAABC97CPKvrPOAABe4BQAAAA75Zb2LHEZ/sCAAAAAARZWg=="
-	text, err := base64.StdEncoding.DecodeString(made)
-	require.NoError(t, err)
+	text := envtest.Must(base64.StdEncoding.DecodeString(made))
 	at := bytes.Index(text, []byte("\x21\x01")) + 2
 	text[at] = 40
 	size := (int(text[12]) + 1) * 4
@@ -72,7 +74,7 @@ func TestBombs(t *testing.T) {
 		"lists2.zip":    deep("run = " + strings.Repeat("[", mostBotFile-10)),
 		"tables2.zip":   deep("run = " + strings.Repeat("{a=", mostBotFile/3-10)),
 		"keys2.zip":     deep("[" + strings.Repeat("a.", mostBotFile/2-10) + "a]\n"),
-		"dict.tar.xz":   sixes(t),
+		"dict.tar.xz":   sixes(),
 		"deep.tar":      tarOf(t, &tar.Header{Name: strings.Repeat(strings.Repeat("d", 100)+"/", 300) + "main.py", Mode: 0o644}),
 		"records.tar":   tarOf(t, &tar.Header{Name: "main.txt", Mode: 0o644, Format: tar.FormatPAX, PAXRecords: records}),
 		"folders.zip":   compiletest.Zip(t, folders...),
@@ -87,7 +89,6 @@ func TestBombs(t *testing.T) {
 
 // tarOf returns an archive of files without texts.
 func tarOf(t *testing.T, heads ...*tar.Header) string {
-	t.Helper()
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
 	for _, h := range heads {
@@ -123,8 +124,7 @@ func TestScansEnd(t *testing.T) {
 		many[k] = strings.Replace(many[k], ".py", ".pl", 1)
 		many[k+1] = strings.ReplaceAll(many[k+1], "import ", "use ")
 	}
-	_, err := submit(t, zipped(t, many...))
-	require.ErrorContains(t, err, "does not compile: perl: ", "it is not late")
+	require.ErrorContains(t, envtest.Failed(submit(t, zipped(t, many...))), "does not compile: perl: ", "it is not late")
 }
 
 // TestCancelEndsABuild: what a build has started ends with the context, however busy it is.
@@ -151,7 +151,6 @@ func TestCancelEndsABuild(t *testing.T) {
 // folder returns a submission whose build is a script of sh, and how it is started. INSIDE stands in the script for the
 // process that builds it.
 func folder(t *testing.T, script, run string) string {
-	t.Helper()
 	dir := filepath.Join(t.TempDir(), "theirs")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	for name, text := range map[string]string{"bot.toml": fmt.Sprintf("build = \"sh attack\"\nrun = %q\n", run),
@@ -171,10 +170,7 @@ type answering struct {
 
 // text is what the process writes.
 func (a *answering) text(t *testing.T) string {
-	t.Helper()
-	text, err := json.Marshal(message{Answer: &a.answer})
-	require.NoError(t, err)
-	return string(text) + "\n" + tarOf(t, a.files...)
+	return string(envtest.Must(json.Marshal(message{Answer: &a.answer}))) + "\n" + tarOf(t, a.files...)
 }
 
 // TestForgedAnswers: all that the process which reads a submission can say leads nowhere, and the fault is its author's.
@@ -221,11 +217,9 @@ func TestForgedAnswers(t *testing.T) {
 
 // nothingLeft requires that there is no file "left" beside a folder or in it, and nothing there with unusual rights.
 func nothingLeft(t *testing.T, into string) {
-	t.Helper()
 	require.NoError(t, filepath.WalkDir(filepath.Dir(filepath.Dir(into)), func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)
-		info, err := d.Info()
-		require.NoError(t, err)
+		info := envtest.Must(d.Info())
 		require.NotEqual(t, "left", d.Name(), path)
 		require.Zero(t, info.Mode()&(fs.ModeSetuid|fs.ModeSetgid|fs.ModeDevice|fs.ModeNamedPipe|0o022), path)
 		return nil
@@ -272,15 +266,13 @@ func TestBuildsAttackTheirProcess(t *testing.T) {
 func TestKeepIsBounded(t *testing.T) {
 	holes := write(t, "holes", "")
 	require.NoError(t, os.Truncate(holes, 1<<30))
-	sparse, err := exec.Command("tar", "-C", filepath.Dir(holes), "--sparse", "-cf", "-", "holes").Output()
-	require.NoError(t, err)
+	sparse := envtest.Must(exec.Command("tar", "-C", filepath.Dir(holes), "--sparse", "-cf", "-", "holes").Output())
 	require.Less(t, len(sparse), 1<<20)
-	err = keep(bytes.NewReader(sparse), t.TempDir())
-	require.EqualError(t, err, "its build leaves more than 256 MiB")
+	require.EqualError(t, keep(bytes.NewReader(sparse), t.TempDir()), "its build leaves more than 256 MiB")
 
 	var head bytes.Buffer
 	require.NoError(t, tar.NewWriter(&head).WriteHeader(&tar.Header{Name: "a", Size: 1 << 40, Mode: 0o644}))
-	err = keep(io.MultiReader(&head, zeros{}), t.TempDir())
+	err := keep(io.MultiReader(&head, zeros{}), t.TempDir())
 	require.Error(t, err)
 	require.False(t, errors.As(err, new(*fs.PathError)))
 }
@@ -292,13 +284,120 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 // TestMemory: a program that takes more than it may is ended, and told so.
 func TestMemory(t *testing.T) {
 	path := write(t, "big.py", "import time\nb = bytearray(300 << 20)\nb[::4096] = b'x' * len(b[::4096])\ntime.sleep(60)\n")
-	bot, err := submit(t, path)
-	require.NoError(t, err)
+	bot := envtest.Must(submit(t, path))
 	bot.Program.Memory = 100 << 20
-	p, err := bot.Program.Start(nil)
-	require.NoError(t, err)
-	_, _, _, err = p.Ask(t.Context(), []string{"x"}, time.Minute)
+	p := envtest.Must(bot.Program.Start(nil))
+	_, _, _, err := p.Ask(t.Context(), []string{"x"}, time.Minute)
 	require.ErrorIs(t, err, contest.ErrGone)
 	require.Regexp(t, `^the program was ended: it uses \d+ MiB of memory, want at most 100$`, p.Odd(err)[0])
 	require.NoError(t, p.Close())
+}
+
+// secret is what no submission may learn while it is compiled.
+const secret = "Rosebud42"
+
+// TestCompileAttacks: a submission that attacks while it is compiled reaches nothing outside of its folder. Every attack
+// would print the secret, or leave a file beside the folder.
+func TestCompileAttacks(t *testing.T) {
+	compiletest.Everywhere(t, compileAttacks)
+}
+
+func compileAttacks(t *testing.T) {
+	outside := t.TempDir()
+	hidden := filepath.Join(outside, "id")
+	require.NoError(t, os.WriteFile(hidden, []byte(secret+"\n"), 0o600))
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
+	defer l.Close()
+	left := filepath.Join(outside, "left")
+	script := fmt.Sprintf("cat %s >&2; echo x > %s; bash -c 'echo x > /dev/tcp/%s' || true; exit 1\n", hidden, left,
+		strings.Replace(l.Addr().String(), ":", "/", 1))
+	makefile := "all:\n\t" + strings.ReplaceAll(script, "\n", "")
+	attacks := map[string]struct {
+		tool  string
+		works bool // where nothing is contained; the others are never run
+		files []string
+	}{
+		"include of a secret": {"cc", true, []string{"bot.c", fmt.Sprintf("#include %q\nint main(void) { return 0; }\n", hidden)}},
+		"embedded by the assembler": {"cc", true, []string{"bot.c", fmt.Sprintf(
+			"__asm__(\".incbin \\\"%s\\\"\");\nint main(void) { return 0; }\n", hidden)}},
+		"a makefile": {"make", true, []string{"Makefile", makefile, "bot.c", "int x;\n"}},
+		"bot.toml":   {"sh", true, []string{"bot.toml", "build = \"sh steal\"\nrun = \"./bot\"\n", "steal", script}},
+		"go:generate and go:embed": {"go", false, []string{"main.go", fmt.Sprintf("package main\n\nimport _ \"embed\"\n\n"+
+			"//go:generate sh -c %q\n\n//go:embed %s\nvar text string\n\nfunc main() { print(text) }\n", script, hidden)}},
+		"build.rs": {"cargo", true, []string{"Cargo.toml", "[package]\nname = \"bot\"\nversion = \"1.0.0\"\n", "src/main.rs",
+			"fn main() {}\n", "build.rs", fmt.Sprintf("fn main() { std::fs::write(%q, \"x\").ok(); "+
+				"panic!(\"{:?}\", std::fs::read_to_string(%q)); }\n", left, hidden)}},
+		"an annotation processor": {"javac", false, []string{"Bot.java", "public class Bot { public static void main(String[] a) {} }\n",
+			"META-INF/services/javax.annotation.processing.Processor", "Evil\n"}},
+		"a script of npm": {"npm", false, []string{"package.json", fmt.Sprintf(
+			"{\"main\":\"bot.js\",\"scripts\":{\"preinstall\":\"cp %s %s\"}}", hidden, left), "bot.js", "process.stdin\n"}},
+	}
+	for name, a := range attacks {
+		t.Run(name, func(t *testing.T) {
+			if lacks := strings.Join(cage.Missing(), "; "); strings.Contains(lacks, "Landlock)") {
+				t.Skipf("nothing keeps files apart here: %s", lacks)
+			}
+			if _, err := exec.LookPath(a.tool); err != nil {
+				t.Skipf("%s is not here", a.tool)
+			}
+			archive := zipped(t, a.files...)
+			require.False(t, leaks(t, archive, left, false))
+			if a.works && os.Getenv(compiletest.Machine) == "" { // all machines are alike in the open
+				require.True(t, leaks(t, archive, left, true), "in the open")
+				_ = os.Remove(left)
+			}
+		})
+	}
+}
+
+// leaks compiles a submission and reports whether the secret is said, in a file of the bot, or a file is left.
+func leaks(t *testing.T, archive, left string, open bool) bool {
+	into, limits := t.TempDir(), Default
+	limits.Open = open
+	_, err := Submission(t.Context(), archive, into, contest.Uploads{}, limits)
+	said := fmt.Sprint(err)
+	if r, ok := err.(*Refusal); ok {
+		said += r.Output
+	}
+	_, missing := os.Stat(left)
+	leaked := missing == nil || strings.Contains(said, secret)
+	require.NoError(t, filepath.WalkDir(into, func(path string, d os.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		leaked = leaked || strings.Contains(string(text), secret+"\n")
+		return err
+	}))
+	return leaked
+}
+
+// TestBuildsLeadNowhere: what a build leaves in its folder leads its host to no file outside, which would get other rights
+// or other lines.
+func TestBuildsLeadNowhere(t *testing.T) {
+	file := write(t, "file", outsider)
+	into := t.TempDir()
+	path := envtest.Must(filepath.Rel(into, file))
+	for _, run := range []string{"./bot", path} { // the first is a link
+		_, err := Submission(t.Context(), folder(t, "ln -s "+file+" bot", run), into, contest.Uploads{}, Default)
+		require.ErrorAs(t, err, new(*Refusal))
+		untouched(t, file)
+	}
+}
+
+// TestCompilersAreBounded: a source of a few bytes whose compilation writes gigabytes is refused, and leaves nothing.
+func TestCompilersAreBounded(t *testing.T) {
+	t.Setenv("TMPDIR", compiletest.Public(t))
+	into := t.TempDir()
+	path := write(t, "bot.c", "__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n")
+	require.ErrorAs(t, envtest.Failed(Submission(t.Context(), path, into, contest.Uploads{}, Default)), new(*Refusal))
+	require.Empty(t, envtest.Must(filepath.Glob(filepath.Join(os.TempDir(), "*.[os]*"))))
+	var bytes int64
+	require.NoError(t, filepath.WalkDir(into, func(_ string, d os.DirEntry, err error) error {
+		if info, _ := d.Info(); err == nil && d.Type().IsRegular() {
+			bytes += info.Size()
+		}
+		return err
+	}))
+	require.Less(t, bytes, int64(2<<30))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/env/envtest"
 )
 
 // Texts of the uploads below, each of which answers "hello" if it is the bot and is started as it has to be.
@@ -124,7 +125,6 @@ func TestUploads(t *testing.T) {
 
 // tryUpload requires that an upload answers or is refused as it should be.
 func tryUpload(t *testing.T, u upload, path string) {
-	t.Helper()
 	limits := Default
 	limits.Open = u.tool == "" && u.want != "Go" // builds of Go share a folder where they are not contained
 	bot, err := Submission(t.Context(), path, filepath.Join(t.TempDir(), "b"), dropbloxUploads, limits)
@@ -239,9 +239,7 @@ func TestJar(t *testing.T) {
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	bot, err := submit(t, filepath.Join(dir, "bot.jar"))
-	require.NoError(t, err)
-	requireHello(t, bot)
+	requireHello(t, envtest.Must(submit(t, filepath.Join(dir, "bot.jar"))))
 }
 
 // TestPagesNameTheLanguages: the pages that say which languages bots are written in name all, in one order.
@@ -254,8 +252,7 @@ func TestPagesNameTheLanguages(t *testing.T) {
 	}
 	require.ElementsMatch(t, read, listed)
 	for _, page := range []string{"README.md", "rpc/python/docs/hosting.md", "agents/SUBMISSIONS.md"} {
-		text, err := os.ReadFile(filepath.Join("../../..", page))
-		require.NoError(t, err)
+		text := envtest.Must(os.ReadFile(filepath.Join("../../..", page)))
 		require.Contains(t, strings.Join(strings.Fields(string(text)), " "), names, page)
 	}
 }

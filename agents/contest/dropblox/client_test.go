@@ -11,16 +11,14 @@ import (
 
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 )
 
 func TestReadConfig(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "config.txt")
-	_, err := ReadConfig(path)
-	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorIs(t, envtest.Failed(ReadConfig(path)), os.ErrNotExist)
 	require.NoError(t, os.WriteFile(path, []byte("\ufeffBlue Whales \r\n s3cret\r\nanything else"), 0o600))
-	got, err := ReadConfig(path)
-	require.NoError(t, err)
-	require.Equal(t, Config{"Blue Whales", "s3cret"}, got)
+	require.Equal(t, Config{"Blue Whales", "s3cret"}, envtest.Must(ReadConfig(path)))
 	for text, want := range map[string]string{
 		"":                               "config.txt: want two lines",
 		"a":                              "want two lines",
@@ -29,8 +27,7 @@ func TestReadConfig(t *testing.T) {
 		strings.Repeat("a", 100) + "\nb": "line 1: a team name of 100 bytes",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		_, err := ReadConfig(path)
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, envtest.Failed(ReadConfig(path)), want)
 	}
 }
 
@@ -42,9 +39,7 @@ func FuzzConfig(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := parseConfig(c.Team + "\r\n" + c.Password)
-		require.NoError(t, err)
-		require.Equal(t, c, again)
+		require.Equal(t, c, envtest.Must(parseConfig(c.Team+"\r\n"+c.Password)))
 	})
 }
 
@@ -83,8 +78,7 @@ func FuzzRemote(f *testing.F) {
 // shown requires a status that a bot can read.
 func shown(t *testing.T, r *Remote) {
 	status := r.Status()
-	_, err := dropblox.ParsePosition(status.State)
-	require.NoError(t, err)
+	envtest.Must(dropblox.ParsePosition(status.State))
 	require.Less(t, status.Left, 1e6*time.Second+time.Second)
 	require.GreaterOrEqual(t, status.Turns, 0)
 }

@@ -21,11 +21,11 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/datasets/record"
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 )
 
 // script makes an executable shell script that runs in a folder of its own.
 func script(t *testing.T, text string) *Program {
-	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	// The shell reads the file: a process that another test has just forked may hold it open for writing, so that
@@ -44,12 +44,9 @@ type original struct {
 }
 
 func readOriginal(t *testing.T, name string) *original {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name+".json.gz"))
-	require.NoError(t, err)
+	f := envtest.Must(os.Open(filepath.Join("testdata", name+".json.gz")))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
+	z := envtest.Must(gzip.NewReader(f))
 	var o original
 	require.NoError(t, json.NewDecoder(z).Decode(&o))
 	return &o
@@ -57,7 +54,6 @@ func readOriginal(t *testing.T, name string) *original {
 
 // program is one that says what was said in the game.
 func (o *original) program(t *testing.T) *Program {
-	t.Helper()
 	p := script(t, `read -r n <turn; cat said$n; echo $((n+1)) >turn; [ $# = 2 ]`)
 	require.NoError(t, os.WriteFile(filepath.Join(p.Dir, "turn"), []byte("0\n"), 0o600))
 	for k, text := range o.Said {
@@ -77,20 +73,15 @@ type played struct {
 
 // play plays the game of a seed, with a history, a record and a console.
 func play(ctx context.Context, t *testing.T, p Player, seed string, clock time.Duration) (g played) {
-	t.Helper()
-	game, err := NewLocal(seed, clock)
-	require.NoError(t, err)
-	rec, err := Record(game, seed, "x")
-	require.NoError(t, err)
+	game := envtest.Must(NewLocal(seed, clock))
+	rec := envtest.Must(Record(game, seed, "x"))
 	p.Game = game
-	p.History, err = CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil)
-	require.NoError(t, err)
+	p.History = envtest.Must(CreateFolder(t.TempDir(), Meta{ID: "0", Started: game.Began}, nil))
 	var out bytes.Buffer
 	p.Console = &Console{W: &out}
 	g.Result, g.err = p.Play(ctx)
-	g.files, g.said = files(t, p.History.Path), out.String()
-	g.kept, err = rec.End(g.Reason)
-	require.NoError(t, err)
+	g.files, g.said = files(p.History.Path), out.String()
+	g.kept = envtest.Must(rec.End(g.Reason))
 	return g
 }
 
@@ -137,8 +128,7 @@ func TestClockWithinTheMargin(t *testing.T) {
 	require.Contains(t, g.files["meta"], `"reason":"time"`)
 	said := regexp.MustCompile(`INVALID COMMAND: ([0-4]\.\d+)\n`).FindStringSubmatch(g.said)
 	require.NotNil(t, said, g.said)
-	told, err := time.ParseDuration(said[1] + "s")
-	require.NoError(t, err)
+	told := envtest.Must(time.ParseDuration(said[1] + "s"))
 	require.GreaterOrEqual(t, g.Longest, told-time.Microsecond, "of which the program is told six digits")
 	require.Contains(t, g.said, "moves_made: 1 score: 0 ")
 }
@@ -214,8 +204,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestProgramThatIsGone(t *testing.T) {
-	game, err := NewLocal("5", time.Minute)
-	require.NoError(t, err)
+	game := envtest.Must(NewLocal("5", time.Minute))
 	p := script(t, `rm dropblox_ai`)
 	p.Argv = p.Argv[1:]
 	r, err := (&Player{Program: p, Game: game}).Play(t.Context())

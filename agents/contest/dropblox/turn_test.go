@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 )
 
 // spell is a list of commands in words.
@@ -41,8 +42,7 @@ func TestTurn(t *testing.T) {
 			p := script(t, c.script)
 			var foreign []string
 			p.Foreign = func(line string) { foreign = append(foreign, line) }
-			got, err := p.Turn(t.Context(), []byte(`{"a": 1}`), 299*time.Second)
-			require.NoError(t, err)
+			got := envtest.Must(p.Turn(t.Context(), []byte(`{"a": 1}`), 299*time.Second))
 			require.Equal(t, Exited, got.Ending)
 			require.Equal(t, c.want, spell(got.Commands))
 			require.Equal(t, c.foreign, strings.Join(foreign, ","))
@@ -54,9 +54,7 @@ func TestStandardErrorIsPassedOn(t *testing.T) {
 	p := script(t, `echo "from $1" >&2; head -c 3000000 /dev/zero >&2; echo left`)
 	var errs bytes.Buffer
 	p.Errors = &errs
-	got, err := p.Turn(t.Context(), []byte("here"), hang)
-	require.NoError(t, err)
-	require.Equal(t, "left", spell(got.Commands))
+	require.Equal(t, "left", spell(envtest.Must(p.Turn(t.Context(), []byte("here"), hang)).Commands))
 	require.True(t, strings.HasPrefix(errs.String(), "from here\n"))
 	require.Equal(t, maxErrors, errs.Len())
 }
@@ -78,9 +76,7 @@ func TestTurnOutOfTime(t *testing.T) {
 			var got Turn
 			// A busy machine may need longer than the limit to start the program at all.
 			for limit := 300 * time.Millisecond; limit < hang && spell(got.Commands) != c.want; limit *= 2 {
-				var err error
-				got, err = p.Turn(t.Context(), nil, limit)
-				require.NoError(t, err)
+				got = envtest.Must(p.Turn(t.Context(), nil, limit))
 				require.Equal(t, Late, got.Ending)
 				require.GreaterOrEqual(t, got.Elapsed, limit)
 			}
@@ -110,8 +106,7 @@ func TestTurnEndsWithOutputOrProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p := script(t, c.script)
-			got, err := p.Turn(t.Context(), nil, 10*hang)
-			require.NoError(t, err)
+			got := envtest.Must(p.Turn(t.Context(), nil, 10*hang))
 			require.Equal(t, c.ending, got.Ending)
 			require.Equal(t, "left", spell(got.Commands))
 			require.Less(t, got.Elapsed, hang)
@@ -137,8 +132,7 @@ func TestTurnOfAProgramThatFloods(t *testing.T) {
 			p := script(t, text)
 			shown := 0
 			p.Foreign = func(line string) { shown += len(line) + 1 }
-			got, err := p.Turn(t.Context(), nil, 10*hang)
-			require.NoError(t, err)
+			got := envtest.Must(p.Turn(t.Context(), nil, 10*hang))
 			require.Equal(t, Flooded, got.Ending)
 			require.LessOrEqual(t, shown, maxShown+dropblox.MaxLine+100)
 			if name == "commands" {
@@ -164,17 +158,11 @@ func TestTurnStops(t *testing.T) {
 func TestTurnsLeaveNothingOpen(t *testing.T) {
 	p := script(t, `echo left; sleep 600 >&2 & exit`)
 	p.Errors = new(bytes.Buffer)
-	count := func() int {
-		list, err := os.ReadDir("/dev/fd")
-		require.NoError(t, err)
-		return len(list)
-	}
-	_, err := p.Turn(t.Context(), nil, 10*hang)
-	require.NoError(t, err)
+	count := func() int { return len(envtest.Must(os.ReadDir("/dev/fd"))) }
+	envtest.Must(p.Turn(t.Context(), nil, 10*hang))
 	before := count()
 	for range 3 {
-		_, err := p.Turn(t.Context(), nil, 10*hang)
-		require.NoError(t, err)
+		envtest.Must(p.Turn(t.Context(), nil, 10*hang))
 	}
 	require.LessOrEqual(t, count(), before)
 }

@@ -18,6 +18,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/compile/compiletest"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -222,8 +223,7 @@ func TestLibrariesThatDoNotLoad(t *testing.T) {
 		if file == hung {
 			c.Patience = 200 * time.Millisecond
 		}
-		_, err := Start(t.Context(), c)
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, envtest.Failed(Start(t.Context(), c)), want)
 	}
 	_, err := Start(t.Context(), Config{File: old, Program: []string{"/bin/false"}})
 	require.ErrorContains(t, err, "exit status 1 in loading")
@@ -269,8 +269,7 @@ func BenchmarkProcess(b *testing.B) {
 // BenchmarkLibrary is the same call without a process between.
 func BenchmarkLibrary(b *testing.B) {
 	solver, e := bench(b)
-	l, err := load(solver)
-	require.NoError(b, err)
+	l := envtest.Must(load(solver))
 	require.Zero(b, l.answer(&request{Function: "wt_open"}))
 	for b.Loop() {
 		a := l.answer(&request{Function: "wt_update", Field: e.Field, Now: e.Piece, Next: e.Upcoming()})

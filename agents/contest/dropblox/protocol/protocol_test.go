@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 func TestReadRequest(t *testing.T) {
 	const request = ` {"team_name": "a", "password": "b", "game_id": 17, "move_list": [], "moves_made": 0, "more": [1]} `
-	r, err := ReadRequest(strings.NewReader(request))
-	require.NoError(t, err)
+	r := envtest.Must(ReadRequest(strings.NewReader(request)))
 	require.NoError(t, r.CheckMove())
 	require.Equal(t, ID("17"), *r.Game)
 	require.Empty(t, *r.Moves)
@@ -33,8 +34,7 @@ func TestReadRequest(t *testing.T) {
 		`{"move_list": [""` + strings.Repeat(`,""`, MaxMoves) + `]}`:            "move_list is longer",
 		`{"a":` + strings.Repeat(`[`, 20000) + strings.Repeat(`]`, 20000) + `}`: "exceeded max depth",
 	} {
-		_, err := ReadRequest(strings.NewReader(text))
-		require.ErrorContains(t, err, want, "%.60s", text)
+		require.ErrorContains(t, envtest.Failed(ReadRequest(strings.NewReader(text))), want, "%.60s", text)
 	}
 	for text, want := range map[string]string{
 		`{}`:                                  "game_id is missing",
@@ -42,23 +42,19 @@ func TestReadRequest(t *testing.T) {
 		`{"game_id": "a", "move_list": null}`: "move_list is missing",
 		`{"game_id": "a", "move_list": []}`:   "moves_made is missing",
 	} {
-		r, err := ReadRequest(strings.NewReader(text))
-		require.NoError(t, err)
-		require.EqualError(t, r.CheckMove(), want)
+		require.EqualError(t, envtest.Must(ReadRequest(strings.NewReader(text))).CheckMove(), want)
 	}
 }
 
 func TestReadReply(t *testing.T) {
-	r, err := ReadReply(strings.NewReader(`{"ret": "ok", "game":
-		{"id": "A1", "number_moves_made": 3, "game_state": {"score": 1}, "x": 1}, "competition_seconds_remaining": 299}`))
-	require.NoError(t, err)
+	r := envtest.Must(ReadReply(strings.NewReader(`{"ret": "ok", "game":
+		{"id": "A1", "number_moves_made": 3, "game_state": {"score": 1}, "x": 1}, "competition_seconds_remaining": 299}`)))
 	require.Equal(t, 299.0, *r.Seconds)
 	require.Equal(t, `{"score": 1}`, string(r.Game.State))
 	for _, text := range []string{
 		``, `{}`, `{"ret": "no"}`, `{"ret": 1}`, strings.Repeat(" ", MaxReply) + `{"ret": "ok"}`,
 	} {
-		_, err := ReadReply(strings.NewReader(text))
-		require.Error(t, err)
+		require.Error(t, envtest.Failed(ReadReply(strings.NewReader(text))))
 	}
 }
 
@@ -72,22 +68,16 @@ func FuzzMessages(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		if r, err := ReadRequest(strings.NewReader(text)); err == nil {
 			_ = r.CheckMove()
-			again, err := ReadRequest(strings.NewReader(written(t, r)))
+			again, err := ReadRequest(strings.NewReader(written(r)))
 			if err == nil { // a name may grow when its broken bytes are replaced
 				require.Equal(t, r, again)
 			}
 		}
 		if r, err := ReadReply(strings.NewReader(text)); err == nil {
 			require.Contains(t, []string{OK, Wait, Fail}, r.Ret)
-			again, err := ReadReply(strings.NewReader(written(t, r)))
-			require.NoError(t, err)
-			require.Equal(t, written(t, r), written(t, again))
+			require.Equal(t, written(r), written(envtest.Must(ReadReply(strings.NewReader(written(r))))))
 		}
 	})
 }
 
-func written(t *testing.T, message any) string {
-	text, err := json.Marshal(message)
-	require.NoError(t, err)
-	return string(text)
-}
+func written(message any) string { return string(envtest.Must(json.Marshal(message))) }

@@ -22,26 +22,22 @@ import (
 
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/agents/contest/dropblox/teams"
+	"blockyard/env/envtest"
 )
 
 // attacked is open with a clock of a minute. It returns the server's address.
 func attacked(t testing.TB, c Config) (s *Server, address string) {
-	t.Helper()
 	c.Clock = time.Minute
 	s, url, _ := open(t, c)
 	return s, strings.TrimPrefix(url, "http://")
 }
 
 // post posts a request on a connection of its own and returns the status and the reply.
-func post(t testing.TB, address, path, body string) (int, *protocol.Reply) {
-	t.Helper()
+func post(address, path, body string) (int, *protocol.Reply) {
 	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: hang}
-	r, err := c.Post("http://"+address+path, "application/json", strings.NewReader(body))
-	require.NoError(t, err)
+	r := envtest.Must(c.Post("http://"+address+path, "application/json", strings.NewReader(body)))
 	defer r.Body.Close()
-	reply, err := protocol.ReadReply(r.Body)
-	require.NoError(t, err)
-	return r.StatusCode, reply
+	return r.StatusCode, envtest.Must(protocol.ReadReply(r.Body))
 }
 
 // hang bounds what a test waits for: it only ends one that hangs.
@@ -85,10 +81,10 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 	defer strangers.Wait()
 	defer stop()
 	require.Eventually(t, func() bool { return came.Load() == asking+others }, time.Minute, 10*time.Millisecond)
-	status, r := post(t, address, protocol.CreatePractice, blueLogin+"}")
+	status, r := post(address, protocol.CreatePractice, blueLogin+"}")
 	require.Equal(t, 200, status)
 	for made := range 5 {
-		status, _ = post(t, address, protocol.SubmitMove, blueLogin+move(r.Game.ID, strconv.Itoa(made), "[]")+"}")
+		status, _ = post(address, protocol.SubmitMove, blueLogin+move(r.Game.ID, strconv.Itoa(made), "[]")+"}")
 		require.Equal(t, 200, status)
 	}
 	require.Equal(t, 5, s.Counts().Turns)
@@ -104,11 +100,9 @@ func TestStrangersAreNotKept(t *testing.T) {
 		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n[]":                                "400",
 		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat(" ", 70000): "413",
 	} {
-		conn, err := net.Dial("tcp", address)
-		require.NoError(t, err)
+		conn := envtest.Must(net.Dial("tcp", address))
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-		_, err = io.WriteString(conn, request)
-		require.NoError(t, err)
+		envtest.Must(io.WriteString(conn, request))
 		answer, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, want)
 		require.Contains(t, string(answer), "HTTP/1.1 "+want)
@@ -123,8 +117,7 @@ func TestStrangersAreNotKept(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 		answer := make([]byte, 1<<16)
-		n, err := conn.Read(answer)
-		require.NoError(t, err)
+		n := envtest.Must(conn.Read(answer))
 		require.Contains(t, string(answer[:n]), "HTTP/1.1 200")
 	}
 }
@@ -134,11 +127,10 @@ func TestATeamHasFewConnections(t *testing.T) {
 	s, address := attacked(t, Config{Practice: 1e6})
 	open := func(n int, closed *atomic.Int32, body string) {
 		for range n {
-			conn, err := net.Dial("tcp", address)
-			require.NoError(t, err)
+			conn := envtest.Must(net.Dial("tcp", address))
 			t.Cleanup(func() { _ = conn.Close() })
 			before := s.Counts().Requests[200]
-			_, err = fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			_, err := fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 			require.NoError(t, err)
 			require.Eventually(t, func() bool { return s.Counts().Requests[200] > before }, hang, time.Millisecond)
 			go func() {
@@ -160,9 +152,7 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	var list []teams.Team
 	for k := range 6 {
 		team := teams.Team{Name: "team" + strconv.Itoa(k), Iterations: 5_000, Salt: []byte("some salt")}
-		var err error
-		team.Hash, err = pbkdf2.Key(sha256.New, "right", team.Salt, team.Iterations, sha256.Size)
-		require.NoError(t, err)
+		team.Hash = envtest.Must(pbkdf2.Key(sha256.New, "right", team.Salt, team.Iterations, sha256.Size))
 		list = append(list, team)
 	}
 	_, address := attacked(t, Config{Teams: teams.NewGuard(list)})
@@ -186,7 +176,7 @@ func TestGuessersKeepNobodyOut(t *testing.T) {
 	defer stop()
 	require.Eventually(t, func() bool { return guesses.Load() > 5 }, time.Minute, 10*time.Millisecond)
 	for k := range list {
-		status, reply := post(t, address, protocol.GetCompete, fmt.Sprintf(`{"team_name": "team%d", "password": "right"}`, k))
+		status, reply := post(address, protocol.GetCompete, fmt.Sprintf(`{"team_name": "team%d", "password": "right"}`, k))
 		require.Equal(t, 200, status, reply.Reason)
 	}
 }
@@ -205,9 +195,7 @@ func TestPracticeIsPaced(t *testing.T) {
 		require.Equal(t, "2", w.Header().Get("Retry-After"))
 		require.Equal(t, "more than 30 practice games per minute of team blue: try again in 2 s", reply.Reason)
 	}
-	list, err := os.ReadDir(h.dir)
-	require.NoError(t, err)
-	require.Len(t, list, practiceBurst)
+	require.Len(t, envtest.Must(os.ReadDir(h.dir)), practiceBurst)
 	require.Equal(t, protocol.OK, h.ask(red, protocol.CreatePractice, "").Ret)
 	h.pass(time.Minute / perMinute)
 	require.Equal(t, protocol.OK, h.ask(blue, protocol.CreatePractice, "").Ret)
@@ -241,12 +229,8 @@ func TestHistoryIsBounded(t *testing.T) {
 		h.pass(time.Second)
 	}
 	files := 0
-	list, err := os.ReadDir(h.dir)
-	require.NoError(t, err)
-	for _, folder := range list {
-		inside, err := os.ReadDir(h.dir + "/" + folder.Name())
-		require.NoError(t, err)
-		files += 1 + len(inside)
+	for _, folder := range envtest.Must(os.ReadDir(h.dir)) {
+		files += 1 + len(envtest.Must(os.ReadDir(h.dir+"/"+folder.Name())))
 	}
 	require.LessOrEqual(t, files, 1<<20/4096, "blocks of the disk")
 	require.Greater(t, files, 200)
@@ -258,7 +242,7 @@ func TestHistoryIsBounded(t *testing.T) {
 // client. GAME stands for the id of a game, and LENGTH for the number of bytes after the head.
 func FuzzHTTP(f *testing.F) {
 	s, address := attacked(f, Config{Rounds: 1_000_000, Notice: time.Millisecond, Practice: 1e9})
-	_, created := post(f, address, protocol.CreatePractice, blueLogin+"}")
+	_, created := post(address, protocol.CreatePractice, blueLogin+"}")
 	require.Equal(f, protocol.OK, created.Ret)
 	const head = " HTTP/1.1\r\nHost: localhost\r\nContent-Length: LENGTH\r\n\r\n"
 	for path, body := range map[string]string{
@@ -275,8 +259,7 @@ func FuzzHTTP(f *testing.F) {
 		head, body, _ := strings.Cut(string(request), "\r\n\r\n")
 		text := strings.ReplaceAll(head, "LENGTH", strconv.Itoa(len(body))) + "\r\n\r\n" +
 			strings.ReplaceAll(body, "GAME", string(created.Game.ID))
-		conn, err := net.Dial("tcp", address)
-		require.NoError(t, err)
+		conn := envtest.Must(net.Dial("tcp", address))
 		defer conn.Close()
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 		_, _ = io.WriteString(conn, text) // the server may have ended the connection
@@ -291,7 +274,7 @@ func FuzzHTTP(f *testing.F) {
 				require.Equal(t, r.StatusCode == http.StatusOK && reply.Code == 0, reply.Ret != protocol.Fail)
 			}
 		}
-		_, other := post(t, address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
+		_, other := post(address, protocol.CreatePractice, `{"team_name": "red", "password": "r"}`)
 		require.Equal(t, protocol.OK, other.Ret)
 		s.mu.Lock()
 		defer s.mu.Unlock()

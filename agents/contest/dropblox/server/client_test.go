@@ -24,12 +24,12 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/env/envtest"
 )
 
 // script makes a program of a shell script, which the shell reads: tests that fork in parallel would keep the kernel
 // from executing a new file.
 func script(t *testing.T, text string) *dropblox.Program {
-	t.Helper()
 	path := filepath.Join(t.TempDir(), "dropblox_ai")
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 	return &dropblox.Program{Program: contest.Program{Argv: []string{"sh", path}, Cage: contest.Trusted}, Name: path}
@@ -70,8 +70,7 @@ func TestTwoTeamsCompete(t *testing.T) {
 	require.NoError(t, group.Wait())
 	round := <-rounds
 	require.Len(t, round.Ranks, 2)
-	_, err := client(url, blue).Compete(t.Context(), nil)
-	require.ErrorContains(t, err, "the competition is over")
+	require.ErrorContains(t, envtest.Failed(client(url, blue).Compete(t.Context(), nil)), "the competition is over")
 	close(asked) // the server ends a moment after its last round
 	stop()
 	for _, rank := range round.Ranks {
@@ -80,25 +79,21 @@ func TestTwoTeamsCompete(t *testing.T) {
 		require.Equal(t, dropblox.Result{Reason: dropblox.Blocked, Turns: rank.Turns, Score: rank.Score, Used: r.Used, Longest: r.Longest,
 			Left: r.Left}, r)
 		require.Greater(t, r.Turns, 5)
-		theirs, ours := folder(t, root, "client", rank.Game), folder(t, root, "server", rank.Game)
+		theirs, ours := folder(root, "client", rank.Game), folder(root, "server", rank.Game)
 		require.Len(t, theirs, 2*r.Turns+1)
 		require.Equal(t, ours, theirs)
 	}
 }
 
 // folder reads states and moves of a game.
-func folder(t *testing.T, root, whose, id string) map[string]string {
-	t.Helper()
-	match, err := filepath.Glob(filepath.Join(root, whose, id+"_*", "*"))
-	require.NoError(t, err)
+func folder(root, whose, id string) map[string]string {
+	match := envtest.Must(filepath.Glob(filepath.Join(root, whose, id+"_*", "*")))
 	out := map[string]string{}
 	for _, path := range match {
 		if filepath.Base(path) == "meta" {
 			continue
 		}
-		text, err := os.ReadFile(path)
-		require.NoError(t, err)
-		out[filepath.Base(path)] = string(text)
+		out[filepath.Base(path)] = string(envtest.Must(os.ReadFile(path)))
 	}
 	return out
 }
@@ -106,11 +101,9 @@ func folder(t *testing.T, root, whose, id string) map[string]string {
 func TestPractiseAgainstTheClock(t *testing.T) {
 	t.Parallel()
 	s, url, _ := open(t, Config{Clock: 12 * time.Second})
-	game, err := client(url, blue).Practice(t.Context())
-	require.NoError(t, err)
+	game := envtest.Must(client(url, blue).Practice(t.Context()))
 	p := dropblox.Player{Program: script(t, `[ -e $0.begun ] && exec sleep 60; touch $0.begun`), Game: game, Margin: 4 * time.Second}
-	r, err := p.Play(t.Context())
-	require.NoError(t, err)
+	r := envtest.Must(p.Play(t.Context()))
 	require.Equal(t, dropblox.Time, r.Reason)
 	require.Equal(t, 2, r.Turns, "one that was in time, one that was ended within the margin")
 	require.Eventually(t, func() bool {
@@ -124,8 +117,7 @@ func TestPractiseAgainstTheClock(t *testing.T) {
 func TestLateTurn(t *testing.T) {
 	t.Parallel()
 	_, url, _ := open(t, Config{Clock: 500 * time.Millisecond})
-	game, err := client(url, blue).Practice(t.Context())
-	require.NoError(t, err)
+	game := envtest.Must(client(url, blue).Practice(t.Context()))
 	time.Sleep(600 * time.Millisecond)
 	require.NoError(t, game.Submit(t.Context(), nil))
 	end := game.Status()
@@ -136,10 +128,8 @@ func TestLateTurn(t *testing.T) {
 
 func TestClientIsDenied(t *testing.T) {
 	_, url, _ := open(t, Config{Clock: time.Minute})
-	_, err := client(url, [2]string{"blue", "wrong"}).Practice(t.Context())
-	require.ErrorIs(t, err, dropblox.ErrDenied)
-	_, err = client(url, [2]string{"green", "b"}).Compete(t.Context(), nil)
-	require.ErrorIs(t, err, dropblox.ErrDenied)
+	require.ErrorIs(t, envtest.Failed(client(url, [2]string{"blue", "wrong"}).Practice(t.Context())), dropblox.ErrDenied)
+	require.ErrorIs(t, envtest.Failed(client(url, [2]string{"green", "b"}).Compete(t.Context(), nil)), dropblox.ErrDenied)
 }
 
 func TestClientWaitsUntilStopped(t *testing.T) {
@@ -186,8 +176,7 @@ func TestClientRepeatsItself(t *testing.T) {
 			}
 			return 0
 		})
-		game, err := client(url, blue).Practice(t.Context())
-		require.NoError(t, err)
+		game := envtest.Must(client(url, blue).Practice(t.Context()))
 		require.NoError(t, game.Submit(t.Context(), nil), "the server is one turn ahead: that very turn")
 		require.Equal(t, 1, game.Status().Turns)
 		require.NoError(t, game.Submit(t.Context(), nil))
@@ -232,9 +221,7 @@ func TestClientGivesUp(t *testing.T) {
 // What a server says is checked before it is believed.
 func TestClientOfAStrangeServer(t *testing.T) {
 	s := newServer(Config{Teams: guard(), Clock: time.Minute})
-	created, err := s.create("blue")
-	require.NoError(t, err)
-	state := string(created.Game.State)
+	state := string(envtest.Must(s.create("blue")).Game.State)
 	seconds := func(n string) string { return `, "competition_seconds_remaining": ` + n + `}` }
 	game := func(fields, state string) string {
 		return `{"ret": "ok", "game": {` + fields + `"game_state": ` + state + `}`
@@ -255,8 +242,7 @@ func TestClientOfAStrangeServer(t *testing.T) {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, reply)
 		}))
-		_, err := client(h.URL, blue).Practice(t.Context())
-		require.ErrorContains(t, err, want, "%.100s", reply)
+		require.ErrorContains(t, envtest.Failed(client(h.URL, blue).Practice(t.Context())), want, "%.100s", reply)
 		h.Close()
 	}
 }
@@ -265,15 +251,12 @@ func TestClientOfAStrangeServer(t *testing.T) {
 func TestServerStops(t *testing.T) {
 	root := t.TempDir()
 	_, url, stop := open(t, Config{Clock: time.Minute, History: root})
-	game, err := client(url, blue).Practice(t.Context())
-	require.NoError(t, err)
-	idle, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
-	require.NoError(t, err)
+	game := envtest.Must(client(url, blue).Practice(t.Context()))
+	idle := envtest.Must(net.Dial("tcp", strings.TrimPrefix(url, "http://")))
 	defer idle.Close()
-	_, err = fmt.Fprint(idle, "POST / HTTP/1.1\r\n")
-	require.NoError(t, err)
+	envtest.Must(fmt.Fprint(idle, "POST / HTTP/1.1\r\n"))
 	before := time.Now()
 	stop()
 	require.Less(t, time.Since(before), time.Second+time.Minute)
-	require.Contains(t, folder(t, root, ".", game.ID)["state0"], `"failed"`)
+	require.Contains(t, folder(root, ".", game.ID)["state0"], `"failed"`)
 }

@@ -11,7 +11,6 @@ import (
 
 // compete asks for the common game and expects one.
 func (h *hall) compete(who [2]string) *protocol.Reply {
-	h.t.Helper()
 	r := h.ask(who, protocol.GetCompete, "")
 	require.Equal(h.t, protocol.OK, r.Ret)
 	return r
@@ -19,7 +18,6 @@ func (h *hall) compete(who [2]string) *protocol.Reply {
 
 // waits expects a team to be told to wait, and returns how long.
 func (h *hall) waits(who [2]string) float64 {
-	h.t.Helper()
 	r := h.ask(who, protocol.GetCompete, "")
 	require.Equal(h.t, protocol.Wait, r.Ret)
 	require.Nil(h.t, r.Game)

@@ -22,6 +22,7 @@ import (
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/agents/contest/dropblox/teams"
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 )
 
 // A hall is a server whose clock stands still until it is moved.
@@ -79,9 +80,7 @@ func newHall(t *testing.T, c Config) *hall {
 
 // open serves a contest on a port of this machine until the test ends.
 func open(t testing.TB, c Config) (*Server, string, func()) {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	c.Teams = cmp.Or(c.Teams, guard())
 	s := newServer(c)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -104,18 +103,14 @@ func (h *hall) pass(d time.Duration) {
 }
 
 func (h *hall) post(path, body string) (*httptest.ResponseRecorder, *protocol.Reply) {
-	h.t.Helper()
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, strings.NewReader(body)))
 	require.Equal(h.t, "application/json", w.Header().Get("Content-Type"))
-	reply, err := protocol.ReadReply(bytes.NewReader(w.Body.Bytes()))
-	require.NoError(h.t, err)
-	return w, reply
+	return w, envtest.Must(protocol.ReadReply(bytes.NewReader(w.Body.Bytes())))
 }
 
 // ask asks as a team; more are further fields.
 func (h *hall) ask(who [2]string, path, more string) *protocol.Reply {
-	h.t.Helper()
 	w, reply := h.post(path, `{"team_name": "`+who[0]+`", "password": "`+who[1]+`"`+more+`}`)
 	require.Equal(h.t, http.StatusOK, w.Code)
 	return reply
@@ -126,22 +121,15 @@ func move(id protocol.ID, made, list string) string {
 }
 
 func (h *hall) file(id protocol.ID, name string) string {
-	h.t.Helper()
-	match, err := filepath.Glob(filepath.Join(h.dir, string(id)+"_1700*", name))
-	require.NoError(h.t, err)
+	match := envtest.Must(filepath.Glob(filepath.Join(h.dir, string(id)+"_1700*", name)))
 	if len(match) == 0 {
 		return ""
 	}
-	text, err := os.ReadFile(match[0])
-	require.NoError(h.t, err)
-	return string(text)
+	return string(envtest.Must(os.ReadFile(match[0])))
 }
 
-func position(t *testing.T, text json.RawMessage) *dropblox.Position {
-	t.Helper()
-	p, err := dropblox.ParsePosition(text)
-	require.NoError(t, err)
-	return p
+func position(text json.RawMessage) *dropblox.Position {
+	return envtest.Must(dropblox.ParsePosition(text))
 }
 
 func TestPractice(t *testing.T) {
@@ -151,7 +139,7 @@ func TestPractice(t *testing.T) {
 	require.Regexp(t, "^[A-Z0-9]{12}$", string(r.Game.ID))
 	require.Equal(t, 300.0, *r.Seconds)
 	require.Zero(t, r.Game.Moves)
-	first := position(t, r.Game.State)
+	first := position(r.Game.State)
 	require.NotContains(t, h.file(r.Game.ID, "state0"), "seed")
 
 	h.pass(1500 * time.Millisecond)
@@ -160,7 +148,7 @@ func TestPractice(t *testing.T) {
 	require.Equal(t, protocol.OK, r.Ret)
 	require.Equal(t, 1, r.Game.Moves)
 	require.Equal(t, 299.0, *r.Seconds, "counted in whole seconds that have begun")
-	require.Equal(t, first.Preview[0], position(t, r.Game.State).Block)
+	require.Equal(t, first.Preview[0], position(r.Game.State).Block)
 	require.Equal(t, `["left", "rotate"]`, h.file(id, "move0"))
 	require.Contains(t, h.file(id, "meta"), `"team":"blue","mode":"practice"`)
 
@@ -192,7 +180,7 @@ func TestPracticeUntilBlocked(t *testing.T) {
 	r := h.ask(blue, protocol.CreatePractice, "")
 	id := r.Game.ID
 	turns := 0
-	for ; !position(t, r.Game.State).Failed; turns++ {
+	for ; !position(r.Game.State).Failed; turns++ {
 		require.Less(t, turns, 100)
 		r = h.ask(blue, protocol.SubmitMove, move(id, strconv.Itoa(turns), "[]"))
 		require.Equal(t, protocol.OK, r.Ret)
@@ -217,7 +205,7 @@ func TestPracticeOutOfTime(t *testing.T) {
 	late := h.ask(blue, protocol.SubmitMove, move(r.Game.ID, "1", "[]"))
 	require.Equal(t, protocol.GameOver, late.Code)
 	require.Zero(t, *late.Seconds)
-	require.True(t, position(t, late.State).Failed)
+	require.True(t, position(late.State).Failed)
 	require.Equal(t, 1, late.Game.Moves)
 	require.Contains(t, h.file(r.Game.ID, "state1"), `"failed"`)
 	require.Empty(t, h.file(r.Game.ID, "move1"))

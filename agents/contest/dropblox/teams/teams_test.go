@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/datasets/program/web"
+	"blockyard/env/envtest"
 )
 
 func TestTeamsAreReadBack(t *testing.T) {
@@ -19,8 +20,7 @@ func TestTeamsAreReadBack(t *testing.T) {
 	b, err2 := New("Grün", "s3cret")
 	require.NoError(t, errors.Join(err, err2))
 	require.NotEqual(t, a.Hash, b.Hash, "salted")
-	list, err := Read("teams", strings.NewReader("# teams\n\n"+a.String()+"\r\n"+b.String()))
-	require.NoError(t, err)
+	list := envtest.Must(Read("teams", strings.NewReader("# teams\n\n"+a.String()+"\r\n"+b.String())))
 	require.Equal(t, []Team{a, b}, list)
 	require.NotContains(t, a.String(), "s3cret")
 }
@@ -38,27 +38,22 @@ func TestGuard(t *testing.T) {
 	for range 2 { // by the slow hash, then by the fast one
 		for login, right := range map[[2]string]bool{{"a", "one"}: true, {"b", "two"}: true,
 			{"a", "two"}: false, {"a", ""}: false, {"c", "one"}: false, {"", ""}: false, {"a", "one "}: false} {
-			ok, err := g.Check(t.Context(), "here", login[0], login[1])
-			require.NoError(t, err)
-			require.Equal(t, right, ok, login)
+			require.Equal(t, right, envtest.Must(g.Check(t.Context(), "here", login[0], login[1])), login)
 		}
 	}
 }
 
 func TestNewRefuses(t *testing.T) {
 	for _, name := range []string{"", " a", "a ", "#a", "a:b", "a\nb", "\xff", strings.Repeat("a", protocol.MaxName+1)} {
-		_, err := New(name, "secret")
-		require.ErrorContains(t, err, "a team's name")
+		require.ErrorContains(t, envtest.Failed(New(name, "secret")), "a team's name")
 	}
 	for _, password := range []string{"", strings.Repeat("a", protocol.MaxSecret+1)} {
-		_, err := New("a", password)
-		require.ErrorContains(t, err, "a password of")
+		require.ErrorContains(t, envtest.Failed(New("a", password)), "a password of")
 	}
 }
 
 func TestReadRefuses(t *testing.T) {
-	good, err := New("a", "one")
-	require.NoError(t, err)
+	good := envtest.Must(New("a", "one"))
 	line := good.String()
 	for text, want := range map[string]string{
 		"a:one": "teams:1: want NAME:pbkdf2",
@@ -71,8 +66,7 @@ func TestReadRefuses(t *testing.T) {
 		line + "\n" + line:                             "teams:2: team a is there twice",
 		strings.Repeat("a", 5000):                      "token too long",
 	} {
-		_, err := Read("teams", strings.NewReader(text))
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, envtest.Failed(Read("teams", strings.NewReader(text))), want)
 	}
 }
 
@@ -88,9 +82,7 @@ func FuzzRead(f *testing.F) {
 		for _, team := range list {
 			out.WriteString(team.String() + "\n")
 		}
-		again, err := Read("again", strings.NewReader(out.String()))
-		require.NoError(t, err)
-		require.Equal(t, list, again)
+		require.Equal(t, list, envtest.Must(Read("again", strings.NewReader(out.String()))))
 	})
 }
 
@@ -103,9 +95,7 @@ func TestGuessesAreBounded(t *testing.T) {
 	g := NewGuard([]Team{quick("a", "one", 2), quick("b", "two", 2)})
 	right := func(from, team, password string) {
 		t.Helper()
-		ok, err := g.Check(t.Context(), from, team, password)
-		require.NoError(t, err)
-		require.True(t, ok)
+		require.True(t, envtest.Must(g.Check(t.Context(), from, team, password)))
 	}
 	right("x", "a", "one")
 	require.NoError(t, g.slow.Enter(t.Context(), "test", ""))
