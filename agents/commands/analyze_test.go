@@ -87,7 +87,7 @@ func TestAnalyzeRefuses(t *testing.T) {
 
 // A record that does not replay is analysed as far as it does, and the command fails.
 func TestAnalyzeABrokenRecord(t *testing.T) {
-	file := written(t, "broken.jsonl", strings.Replace(read(t, recordedGame), `"scores":[`, `"scores":[9`, 1))
+	file := written(t, "broken.jsonl", strings.Replace(read(recordedGame), `"scores":[`, `"scores":[9`, 1))
 	out, errs := ends(t, 1, "analyze "+file+"#5")
 	require.Contains(t, out, "turn 5 of 63")
 	require.Contains(t, errs, "the record does not replay: the replayed game differs from the record: scores [")

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/program"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
@@ -26,8 +27,7 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	require.Equal(t, []int{60, 2, 30}, []int{got.Games, got.Seats, got.Units})
 	require.Equal(t, 60, got.Meetings[0].Total())
 	require.Len(t, checked(t, path), 60)
-	made, err := program.ReadRun(path + ".run.json")
-	require.NoError(t, err)
+	made := envtest.Must(program.ReadRun(path + ".run.json"))
 	require.Equal(t, "7", made.Seed)
 	require.Equal(t, out, succeeds(t, line+" --workers 1"))
 }
@@ -49,8 +49,7 @@ Elo     +636, 95 % interval +140 to +636
 func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	ctx, cancel := context.WithCancel(t.Context())
-	list, _, err := players(t.Context(), games.All[0], "random")
-	require.NoError(t, err)
+	list, _ := envtest.Must2(players(t.Context(), games.All[0], "random"))
 	random := list[0]
 	b, made := random, 0
 	b.New = func(seed uint64) (env.Agent, error) {
@@ -61,7 +60,7 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	c := &arenaCmd{Record: path, JSON: true}
-	err = c.play(ctx, &console{In: strings.NewReader(""), Out: &out, Err: &errs}, match.Match{
+	err := c.play(ctx, &console{In: strings.NewReader(""), Out: &out, Err: &errs}, match.Match{
 		Rules: games.All[0], Players: []match.Player{random, b}, Units: 1 << 30, Workers: 1,
 	})
 	require.NoError(t, err)

@@ -21,7 +21,6 @@ import (
 
 // harmlessLines checks a text in which a foreign line break is one, as in a log, as if somebody showed it on a terminal.
 func harmlessLines(t *testing.T, text string) {
-	t.Helper()
 	envtest.Harmless(t, strings.ReplaceAll(text, "\nforged", "\n forged"))
 }
 
@@ -35,8 +34,7 @@ func TestForeignRecords(t *testing.T) {
 	const arena = "arena blockbattle --a first --b first --games 2 --book "
 	for _, text := range envtest.Hostile {
 		file := filepath.Join(t.TempDir(), "foreign.jsonl")
-		w, err := record.Create(file)
-		require.NoError(t, err)
+		w := envtest.Must(record.Create(file))
 		recs[0].Agents = []string{text, "exec:" + text}
 		require.NoError(t, w.Write(recs[0]))
 		require.NoError(t, w.Close())
@@ -64,11 +62,10 @@ func TestForeignErrors(t *testing.T) {
 	harmlessLines(t, out+errs)
 	out, errs = ends(t, 0, "host dropblox --seed 1 --turns 1 --games 2 --log logs")
 	envtest.Harmless(t, out+errs)
-	logs, err := filepath.Glob("logs/*.log")
-	require.NoError(t, err)
+	logs := envtest.Must(filepath.Glob("logs/*.log"))
 	require.Len(t, logs, 3)
 	for _, log := range logs {
-		text := read(t, log)
+		text := read(log)
 		require.Contains(t, text, `\u001b]0;title\u0007`)
 		harmlessLines(t, text)
 	}
@@ -100,12 +97,12 @@ func TestForeignSubmissions(t *testing.T) {
 			require.Regexp(t, `(?m)^  wrong .*bot\.toml`, shown)
 		}
 	}
-	require.Contains(t, read(t, filepath.Join(out, "index.html")), "]0;title", "the output of the build")
+	require.Contains(t, read(filepath.Join(out, "index.html")), "]0;title", "the output of the build")
 	files := 0
 	require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && !strings.HasSuffix(path, ".gz") {
 			files++
-			harmlessLines(t, read(t, path))
+			harmlessLines(t, read(path))
 			require.False(t, t.Failed(), path)
 		}
 		return err
@@ -126,8 +123,7 @@ func TestForeignServer(t *testing.T) {
 	}))
 	defer s.Close()
 	for _, text := range envtest.Hostile {
-		quoted, err := json.Marshal(text)
-		require.NoError(t, err)
+		quoted := envtest.Must(json.Marshal(text))
 		for _, reply = range []string{
 			`{"ret": "fail", "code": 7, "reason": ` + string(quoted) + `}`, `{"ret": ` + string(quoted) + `}`, text,
 		} {

@@ -15,26 +15,23 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/record/gamelog"
 	"blockyard/datasets/viewer"
+	"blockyard/env/envtest"
 )
 
 // dropblox goes to an empty folder with a program for Dropblox in it.
 func dropblox(t *testing.T, script string) {
-	t.Helper()
 	t.Chdir(t.TempDir())
 	place(t, "dropblox_ai", script)
 }
 
 // place writes a program.
 func place(t *testing.T, path, script string) {
-	t.Helper()
 	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
 }
 
 // globbed are the paths of so many files.
 func globbed(t *testing.T, n int, pattern string) []string {
-	t.Helper()
-	list, err := filepath.Glob(pattern)
-	require.NoError(t, err)
+	list := envtest.Must(filepath.Glob(pattern))
 	require.Len(t, list, n, pattern)
 	return list
 }
@@ -48,7 +45,7 @@ func TestHostDropbloxLocal(t *testing.T) {
 	require.Regexp(t, `\nGame over! Your score was: 0\nRESULTS: 0\nRESULTS_TIME: \d+\n$`, out)
 	require.Contains(t, errs, "to you\n")
 	meta := globbed(t, 1, "history/0_*/meta")
-	require.Contains(t, read(t, meta[0]), `"seed":"-77","program":"dropblox_ai","mode":"local"`)
+	require.Contains(t, read(meta[0]), `"seed":"-77","program":"dropblox_ai","mode":"local"`)
 	require.Len(t, checked(t, "games.jsonl"), 1)
 
 	again := succeeds(t, "host dropblox --seed 77 --history", "")
@@ -88,18 +85,16 @@ func TestHostDropbloxTournament(t *testing.T) {
 	require.Len(t, checked(t, "games.jsonl.gz"), 9)
 	globbed(t, 9, "h/[ABC][123]_*/state0")
 
-	log := read(t, "logs/A1.log")
+	log := read("logs/A1.log")
 	require.Regexp(t, `(?m)^over after \d+ turns, 0 points: blocked $`, log)
-	turns, err := gamelog.Read("A1.log", strings.NewReader(log))
-	require.NoError(t, err)
+	turns := envtest.Must(gamelog.Read("A1.log", strings.NewReader(log)))
 	require.Len(t, turns, got.Played[0].Rounds)
 	for _, now := range turns {
 		require.Contains(t, now[0].Input, `{"state": "playing"`)
 		require.Equal(t, []string{"left", "some words"}, []string{now[0].Answer, now[0].Errors})
 		require.Regexp(t, `^\d+\.\d{3} ms of \d+\.\d{3} ms; CPU \d+\.\d{3} ms$`, now[0].Time, "every answer has its time")
 	}
-	rec, _, err := viewer.ReadGame(t.Context(), "logs/A1.log", 1, 0)
-	require.NoError(t, err)
+	rec, _ := envtest.Must2(viewer.ReadGame(t.Context(), "logs/A1.log", 1, 0))
 	require.Len(t, rec.Choices, len(turns), "the log ends with the record of its game")
 
 	place(t, "gone", `rm -f "$0"`)
@@ -145,7 +140,7 @@ func TestHostDropbloxStops(t *testing.T) {
 			continue
 		}
 		meta := globbed(t, 1, "history/0_*/meta")
-		require.Contains(t, read(t, meta[0]), `"turns":1,"score":0,"reason":"stopped"`)
+		require.Contains(t, read(meta[0]), `"turns":1,"score":0,"reason":"stopped"`)
 	}
 }
 

@@ -76,7 +76,7 @@ func TestLeagueOfForty(t *testing.T) {
 	var errs *bytes.Buffer
 	start := func() {
 		errs = new(bytes.Buffer)
-		cmd = exec.Command(own(t), args...)
+		cmd = exec.Command(own(), args...)
 		cmd.Stderr = errs
 		require.NoError(t, cmd.Start())
 	}

@@ -15,6 +15,7 @@ import (
 
 	"blockyard/agents/match"
 	"blockyard/agents/match/tournament"
+	"blockyard/env/envtest"
 )
 
 // moves is a dropper that moves each piece by so many columns before it drops it.
@@ -25,15 +26,13 @@ func moves(dropper string, columns int) string {
 func mover(columns int) string { return moves(entries["dropper.py"], columns) }
 
 func entrantsOf(t *testing.T, dir string) []*tournament.Entrant {
-	t.Helper()
 	var head struct{ Entrants []*tournament.Entrant }
-	require.NoError(t, json.Unmarshal([]byte(read(t, filepath.Join(dir, "tournament.json"))), &head))
+	require.NoError(t, json.Unmarshal([]byte(read(filepath.Join(dir, "tournament.json"))), &head))
 	return head.Entrants
 }
 
 // entrantOf is the entrant with a name, or an empty one if there is none yet.
 func entrantOf(t *testing.T, dir, name string) *tournament.Entrant {
-	t.Helper()
 	for _, e := range entrantsOf(t, dir) {
 		if e.Name == name {
 			return e
@@ -44,13 +43,10 @@ func entrantOf(t *testing.T, dir, name string) *tournament.Entrant {
 
 // journalOf reads the games of a league and the names of its entrants.
 func journalOf(t *testing.T, dir string) (played []match.Played, names []string) {
-	t.Helper()
 	for _, e := range entrantsOf(t, dir) {
 		names = append(names, e.Name)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "journal.jsonl"))
-	require.NoError(t, err)
-	for line := range bytes.Lines(text) {
+	for line := range bytes.Lines(envtest.Must(os.ReadFile(filepath.Join(dir, "journal.jsonl")))) {
 		if line[len(line)-1] == '\n' { // else it is being written
 			played = append(played, decoded[match.Played](t, string(line)))
 		}
@@ -60,7 +56,6 @@ func journalOf(t *testing.T, dir string) (played []match.Played, names []string)
 
 // hasPlayed reports whether an entrant has played in a game that is not among the first ones.
 func hasPlayed(t *testing.T, dir, name string, after int) bool {
-	t.Helper()
 	played, names := journalOf(t, dir)
 	return slices.ContainsFunc(played[min(after, len(played)):], func(g match.Played) bool {
 		return slices.ContainsFunc(g.Seats, func(e int) bool { return names[e] == name })
@@ -69,7 +64,6 @@ func hasPlayed(t *testing.T, dir, name string, after int) bool {
 
 // requirePairs checks the games of a league: each is there once, and both of a pair have one seed and swapped seats.
 func requirePairs(t *testing.T, played []match.Played) {
-	t.Helper()
 	first := map[string][]int{}
 	for k, g := range played {
 		require.Equal(t, k, g.Number)
@@ -115,7 +109,7 @@ func TestLeagueWhileItPlays(t *testing.T) {
 		return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != ""
 	})
 	require.Zero(t, league.stop(t))
-	page := read(t, filepath.Join(dir, "index.html"))
+	page := read(filepath.Join(dir, "index.html"))
 	for _, want := range []string{"Block Battle <span>league", ">stopped<", "mover <i>left</i>", "does not compile"} {
 		require.Contains(t, page, want)
 	}
@@ -197,7 +191,7 @@ func TestLeagueTry(t *testing.T) {
 	r := decoded[tournament.Report](t, succeeds(t,
 		fmt.Sprintf("league blockbattle --timebank 1m --json --dir %s --games %d", dir, len(played)+2)))
 	require.Equal(t, map[string]string{"bot": "", "bot v2": "", "bot v3": "rejected", "bot v4": "undecided"}, left(&r))
-	require.Contains(t, read(t, filepath.Join(dir, "index.html")), "bot v4 <i>undecided</i>")
+	require.Contains(t, read(filepath.Join(dir, "index.html")), "bot v4 <i>undecided</i>")
 }
 
 // TestLeagueAuthors: a token is printed once, and is invalid when its author is removed.
@@ -232,8 +226,7 @@ func TestLeagueUsage(t *testing.T) {
 		"blockbattle --cluster-listen :0 --dir " + dir + "/d":         "--cluster-listen needs --cluster",
 		"blockbattle --budget 3s --dir " + dir + "/d":                 "--budget is no option of this contest",
 	})
-	j, err := tournament.OpenJournal(dir)
-	require.NoError(t, err)
+	j := envtest.Must(tournament.OpenJournal(dir))
 	defer j.Close()
 	for _, line := range []string{"blockbattle", "try " + filepath.Join(dir, "c/submissions/x.py") + " --game blockbattle"} {
 		fails(t, 1, "another process plays in "+dir, "league "+line+" --dir "+dir)

@@ -18,6 +18,7 @@ import (
 
 	"blockyard/agents/contest/compile/compiletest"
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
@@ -30,22 +31,15 @@ func TestMain(m *testing.M) {
 }
 
 // own is the path of this program.
-func own(t *testing.T) string {
-	t.Helper()
-	path, err := os.Executable()
-	require.NoError(t, err)
-	return path
-}
+func own() string { return envtest.Must(os.Executable()) }
 
 // ends runs a command line, and behind it arguments that may have blanks. It ends with a status. Its output and errors
 // are returned.
 func ends(t *testing.T, status int, line string, more ...string) (out, errs string) {
-	t.Helper()
 	return endsIn(t, t.Context(), status, line, more...)
 }
 
 func endsIn(t *testing.T, ctx context.Context, status int, line string, more ...string) (out, errs string) {
-	t.Helper()
 	var o, e bytes.Buffer
 	args := append(strings.Fields(line), more...)
 	got := run(ctx, args, &console{In: strings.NewReader(""), Out: &o, Err: &e})
@@ -55,14 +49,12 @@ func endsIn(t *testing.T, ctx context.Context, status int, line string, more ...
 
 // succeeds runs a command line without an error and returns its output.
 func succeeds(t *testing.T, line string, more ...string) string {
-	t.Helper()
 	out, _ := ends(t, 0, line, more...)
 	return out
 }
 
 // fails runs a command line that ends with a status, says why, and does nothing else.
 func fails(t *testing.T, status int, why, line string, more ...string) {
-	t.Helper()
 	out, errs := ends(t, status, line, more...)
 	require.Empty(t, out, line)
 	require.Contains(t, errs, why, line)
@@ -70,7 +62,6 @@ func fails(t *testing.T, status int, why, line string, more ...string) {
 
 // misused runs command lines that begin alike: each is wrong, says why, and does nothing else.
 func misused(t *testing.T, command string, lines map[string]string) {
-	t.Helper()
 	for line, why := range lines {
 		fails(t, 2, why, command+line)
 	}
@@ -128,7 +119,6 @@ func (l *loud) String() string {
 
 // await waits until a pattern is found in what was written, and returns that.
 func (l *loud) await(t *testing.T, pattern string) (found string) {
-	t.Helper()
 	p := regexp.MustCompile(pattern)
 	eventually(t, func() bool { found = p.FindString(l.String()); return found != "" })
 	return found
@@ -136,26 +126,18 @@ func (l *loud) await(t *testing.T, pattern string) (found string) {
 
 // eventually waits for what will come. The time-out only catches what never does.
 func eventually(t *testing.T, come func() bool) {
-	t.Helper()
 	require.Eventually(t, come, 10*time.Minute, 10*time.Millisecond)
 }
 
 // present waits for a file.
 func present(t *testing.T, path string) {
-	t.Helper()
 	eventually(t, func() bool { _, err := os.Stat(path); return err == nil })
 }
 
-func read(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return string(text)
-}
+func read(path string) string { return string(envtest.Must(os.ReadFile(path))) }
 
 // writeFiles writes files of a folder, whose names may have folders.
 func writeFiles(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
 	for name, text := range files {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -165,7 +147,6 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 
 // written writes a file into a folder of its own and returns its path.
 func written(t *testing.T, name, text string) string {
-	t.Helper()
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{name: text})
 	return filepath.Join(dir, name)
@@ -173,7 +154,6 @@ func written(t *testing.T, name, text string) string {
 
 // decoded is what a command has printed as JSON: one line, without fields that a result does not have.
 func decoded[T any](t *testing.T, out string) (result T) {
-	t.Helper()
 	require.NotContains(t, strings.TrimSuffix(out, "\n"), "\n")
 	in := json.NewDecoder(strings.NewReader(out))
 	in.DisallowUnknownFields()
@@ -220,16 +200,12 @@ func TestBadUsageIsStatus2AndSaysWhy(t *testing.T) {
 
 // checked reads a file of records and replays them.
 func checked(t *testing.T, path string) []*record.Record {
-	t.Helper()
-	r, err := record.Open(path)
-	require.NoError(t, err)
+	r := envtest.Must(record.Open(path))
 	defer r.Close()
 	var list []*record.Record
 	for rec, err := range r.All() {
 		require.NoError(t, err)
-		g, err := games.Recorded(rec.Game, rec.Table)
-		require.NoError(t, err)
-		require.NoError(t, record.Check(g, rec))
+		require.NoError(t, record.Check(envtest.Must(games.Recorded(rec.Game, rec.Table)), rec))
 		list = append(list, rec)
 	}
 	return list
@@ -268,8 +244,7 @@ func TestSignaturesTellPlayersApartAndStay(t *testing.T) {
 	lines, hashes := map[string]string{}, map[string]bool{}
 	for range 2 {
 		for _, name := range []string{"random", "first", "terms6"} {
-			line, err := signature(t.Context(), games.All[0], name, 1)
-			require.NoError(t, err)
+			line := envtest.Must(signature(t.Context(), games.All[0], name, 1))
 			require.Contains(t, []string{"", line}, lines[name], "the same again")
 			lines[name] = line
 			hashes[line[strings.LastIndexByte(line, ' '):]] = true
@@ -288,9 +263,7 @@ func TestAFullDiskIsAnError(t *testing.T) {
 }
 
 // run runs a command line and returns the exit status.
-func run(ctx context.Context, args []string, con *console) int {
-	return Program().Run(ctx, args, con)
-}
+func run(ctx context.Context, args []string, con *console) int { return Program().Run(ctx, args, con) }
 
 // TestSearchesHearASignal: commands whose next decision alone would take minutes, or hours, end when their context does,
 // as a signal ends it.

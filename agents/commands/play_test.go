@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/envtest"
 )
 
 // TestAPersonPlays: moves come from standard input, the game is recorded, and leaving it is no error.
@@ -60,11 +61,9 @@ func TestPlayInTheBrowser(t *testing.T) {
 	require.True(t, ok)
 	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
 	ask := func(method, path, body string) (p position) {
-		r, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
-		require.NoError(t, err)
+		r := envtest.Must(http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body)))
 		r.Header.Set("Authorization", "Bearer "+token)
-		reply, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
+		reply := envtest.Must(http.DefaultClient.Do(r))
 		defer reply.Body.Close()
 		require.Equal(t, 200, reply.StatusCode)
 		require.NoError(t, json.NewDecoder(reply.Body).Decode(&p))
@@ -96,8 +95,7 @@ func TestPlayInTheBrowser(t *testing.T) {
 		"blocking --web --record /none/played.jsonl": "the games could not be recorded: name another file (--record): ",
 		"wintetris --web --plugin x":                 "--web and --plugin can't be used together",
 	})
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	taken := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	defer taken.Close()
 	fails(t, 1, "name another address with --listen", "play blocking --web --listen "+taken.Addr().String())
 }

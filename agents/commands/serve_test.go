@@ -16,6 +16,7 @@ import (
 	"blockyard/agents/contest/dropblox/server"
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/envtest"
 )
 
 // serves begins "agents serve dropblox" with a password to read.
@@ -24,7 +25,6 @@ func serves(t *testing.T, in io.Reader, line string, more ...string) *running {
 }
 
 func addTeam(t *testing.T, name, password string) {
-	t.Helper()
 	r := serves(t, strings.NewReader(password), "--add", name)
 	require.Zero(t, <-r.ended, r.errs.String())
 	require.Equal(t, "teams.txt: team "+name+" saved\n", r.out.String())
@@ -36,9 +36,7 @@ func TestServeDropbloxHTTP(t *testing.T) {
 	addTeam(t, "Blue", "b\n")
 	addTeam(t, "Red Ones", "wrong")
 	addTeam(t, "Red Ones", "r")
-	info, err := os.Stat("teams.txt")
-	require.NoError(t, err)
-	require.EqualValues(t, 0o600, info.Mode().Perm())
+	require.EqualValues(t, 0o600, envtest.Must(os.Stat("teams.txt")).Mode().Perm())
 	writeFiles(t, ".", map[string]string{"blue.txt": "Blue\nb\n", "red.txt": "Red Ones\nr\n", "no.txt": "Blue\nr\n"})
 
 	r := serves(t, nil, "--listen 127.0.0.1:0 --notice 100ms --history server --page page --http 127.0.0.1:0 --log-format json")
@@ -51,9 +49,8 @@ func TestServeDropbloxHTTP(t *testing.T) {
 	require.EqualValues(t, 2, page.Value(t, "blockyard_contest_teams"))
 	require.Zero(t, page.Value(t, "blockyard_contest_games_total", "practice"))
 	for password, want := range map[string]int{"b": http.StatusOK, "c": http.StatusUnauthorized} {
-		reply, err := http.Post(url+"/create_practice_game", "application/json",
-			strings.NewReader(fmt.Sprintf(`{"team_name": "Blue", "password": %q}`, password)))
-		require.NoError(t, err)
+		reply := envtest.Must(http.Post(url+"/create_practice_game", "application/json",
+			strings.NewReader(fmt.Sprintf(`{"team_name": "Blue", "password": %q}`, password))))
 		require.NoError(t, reply.Body.Close())
 		require.Equal(t, want, reply.StatusCode)
 	}
@@ -90,7 +87,7 @@ func TestServeDropbloxHTTP(t *testing.T) {
 	for _, want := range []string{
 		">finished<", `class="name">Blue<`, `class="name">Red Ones<`, ">round 1<", `title="Blue against Red Ones">0.5/1<`,
 	} {
-		require.Contains(t, read(t, "page/index.html"), want)
+		require.Contains(t, read("page/index.html"), want)
 	}
 }
 
@@ -133,7 +130,7 @@ func TestServeRefuses(t *testing.T) {
 	}
 	writeFiles(t, ".", map[string]string{"teams.txt": "# kept"})
 	addTeam(t, "a", "b")
-	require.Regexp(t, "^# kept\na:pbkdf2-sha256:[^\n]*\n$", read(t, "teams.txt"))
+	require.Regexp(t, "^# kept\na:pbkdf2-sha256:[^\n]*\n$", read("teams.txt"))
 	_, errs := endsIn(t, stopped(t), 1, "serve dropblox --teams teams.txt --listen nowhere:-1")
 	require.Contains(t, errs, "invalid port")
 }

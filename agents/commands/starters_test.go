@@ -34,7 +34,6 @@ func starter(game, language string) string {
 
 // starters are the paths of the starters of a contest in some languages, without Java where that cannot be compiled.
 func starters(t *testing.T, game string, languages ...string) (paths []string) {
-	t.Helper()
 	for _, language := range languages {
 		_, missing := exec.LookPath(starterFiles[language].tool)
 		require.True(t, missing == nil || language == "java")
@@ -47,7 +46,6 @@ func starters(t *testing.T, game string, languages ...string) (paths []string) {
 
 // hostsStarters plays games of starters, in which nobody makes a fault, and returns their records.
 func hostsStarters(t *testing.T, line string, bots ...string) []*record.Record {
-	t.Helper()
 	file := filepath.Join(t.TempDir(), "games.jsonl")
 	out, _ := hosts(t, line+" --json --record "+file, bots...)
 	for _, g := range decoded[match.Report](t, out).Played {
@@ -124,7 +122,6 @@ func TestDropbloxStarters(t *testing.T) {
 // introduced returns a state with the faults of the example in the contest's introduction: a comma is
 // missing after the block, and two are too many.
 func introduced(t *testing.T, state []byte) string {
-	t.Helper()
 	before, block, _ := strings.Cut(string(state), `"block": {`)
 	block, after, ok := strings.Cut(block, `}, "`)
 	require.True(t, ok, string(state))
@@ -135,9 +132,9 @@ func introduced(t *testing.T, state []byte) string {
 func TestStartersAreSmall(t *testing.T) {
 	most := map[string]int{"dropblox": 130} // its bots read JSON and drop blocks
 	for _, game := range []string{"blockbattle", "tetrisduel", "blocking", "dropblox"} {
-		readme := read(t, filepath.Join("..", "submit", "starters", game, "README.md"))
+		readme := read(filepath.Join("..", "submit", "starters", game, "README.md"))
 		for language := range starterFiles {
-			lines := strings.Split(strings.TrimSuffix(read(t, starter(game, language)), "\n"), "\n")
+			lines := strings.Split(strings.TrimSuffix(read(starter(game, language)), "\n"), "\n")
 			require.LessOrEqual(t, len(lines), max(100, most[game]), "%s in %s", game, language)
 			for k, line := range lines {
 				require.LessOrEqual(t, len([]rune(line)), 120, "%s in %s, line %d", game, language, k+1)

@@ -15,6 +15,7 @@ import (
 	"blockyard/agents/contest/cage"
 	"blockyard/agents/contest/compile/compiletest"
 	"blockyard/agents/match"
+	"blockyard/env/envtest"
 )
 
 // honest are two entrants that play by the rules, whose names come before all others.
@@ -26,8 +27,7 @@ var attacks = []string{"cwdlink", "race", "thief", "suicide", "scout", "deep"}
 // hostileEntrants writes hostile entrants into a folder of submissions: those that attack when they play, one that does so
 // when it is read, and one when it is built.
 func hostileEntrants(t *testing.T, subs, outside, nap string) {
-	t.Helper()
-	source := read(t, "testdata/hostile.c")
+	source := read("testdata/hostile.c")
 	for _, attack := range attacks {
 		text := fmt.Sprintf("#define ATTACK %q\n#define OUTSIDE %q\n#define NAP %q\n%s", attack, outside, nap, source)
 		writeFiles(t, subs, map[string]string{"hostile-" + attack + ".c": text})
@@ -82,9 +82,7 @@ func TestHostileTournament(t *testing.T) {
 	if len(cage.Missing()) == 0 {
 		require.Equal(t, before, listing(t, dir))
 	}
-	processes, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	require.NoError(t, err)
-	for _, file := range processes {
+	for _, file := range envtest.Must(filepath.Glob("/proc/[0-9]*/cmdline")) {
 		text, _ := os.ReadFile(file)
 		require.NotContains(t, string(text), nap, file)
 	}
@@ -92,16 +90,13 @@ func TestHostileTournament(t *testing.T) {
 
 // honestGames returns the games of the honest among themselves, as the journal has them, without times.
 func honestGames(t *testing.T, out string) (lines []string) {
-	t.Helper()
-	for line := range strings.Lines(read(t, filepath.Join(out, "journal.jsonl"))) {
+	for line := range strings.Lines(read(filepath.Join(out, "journal.jsonl"))) {
 		p := decoded[match.Played](t, line)
 		if p.Seats[0] >= len(honest) || p.Seats[1] >= len(honest) {
 			continue
 		}
 		p.UsedMS, p.MostMS, p.Times = nil, nil, nil
-		text, err := json.Marshal(p)
-		require.NoError(t, err)
-		lines = append(lines, string(text))
+		lines = append(lines, string(envtest.Must(json.Marshal(p))))
 	}
 	require.Len(t, lines, len(honest)*(len(honest)-1)/2)
 	return lines
@@ -109,11 +104,10 @@ func honestGames(t *testing.T, out string) (lines []string) {
 
 // requireNothingReached reads all that bots have said in a tournament.
 func requireNothingReached(t *testing.T, out string) {
-	t.Helper()
 	require.NoError(t, filepath.WalkDir(out, func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)
 		if d.Type().IsRegular() && !strings.Contains(path, "/build") {
-			text := read(t, path)
+			text := read(path)
 			require.NotContains(t, text, "REACHED", path)
 			require.NotContains(t, text, "a secret", path)
 		}
@@ -123,11 +117,9 @@ func requireNothingReached(t *testing.T, out string) {
 
 // listing lists all files below a folder with their modes, sizes and times.
 func listing(t *testing.T, dir string) (lines []string) {
-	t.Helper()
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)
-		info, err := d.Info()
-		require.NoError(t, err)
+		info := envtest.Must(d.Info())
 		when := info.ModTime()
 		if path == dir { // folders of tournaments come and go there
 			when = time.Time{}

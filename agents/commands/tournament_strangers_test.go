@@ -21,7 +21,7 @@ import (
 // games nor its page.
 func TestTournamentBesideStrangers(t *testing.T) {
 	const files, strangers = "360", 600
-	program := own(t)
+	program := own()
 	ours := program + " bot blockbattle --agent"
 	c := exec.CommandContext(t.Context(), "sh", "-c", "ulimit -n "+files+` && exec "$0" "$@"`, program, "tournament", "blockbattle",
 		ours+" first", ours+" random", "--out", filepath.Join(t.TempDir(), "out"), "--finals", "0", "--quiet", "--listen", "127.0.0.1:0")

@@ -19,6 +19,7 @@ import (
 	"blockyard/datasets/program"
 	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
+	"blockyard/env/envtest"
 )
 
 // entries are submissions for Block Battle: two that play, and three that do not take part.
@@ -33,16 +34,14 @@ var entries = map[string]string{
 
 // playTournament plays a tournament of Block Battle, in a process of its own.
 func playTournament(t *testing.T, args ...string) *tournament.Report {
-	t.Helper()
 	r := reported(t, append([]string{"tournament", "blockbattle", "--json"}, args...)...)
 	return &r
 }
 
 // reported runs the program, in a process of its own, and returns its report.
 func reported(t *testing.T, args ...string) tournament.Report {
-	t.Helper()
 	var out, errs bytes.Buffer
-	cmd := exec.Command(own(t), args...)
+	cmd := exec.Command(own(), args...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	require.NoError(t, cmd.Run(), errs.String())
 	return decoded[tournament.Report](t, out.String())
@@ -80,15 +79,14 @@ func TestTournament(t *testing.T) {
 		said[e.Name] = e.Refused
 	}
 	require.Len(t, said, len(wants))
-	table, page := r.String(), html.UnescapeString(read(t, filepath.Join(out, tournament.PageFile)))
+	table, page := r.String(), html.UnescapeString(read(filepath.Join(out, tournament.PageFile)))
 	for name, want := range wants {
 		require.Contains(t, said[name], want, name)
 		what := strings.TrimPrefix(said[name], "plays: ")
 		require.True(t, what == "plays" || strings.Contains(table, what) && strings.Contains(page, what), what)
 	}
 	require.Contains(t, said["no flush"], "--dialect port", "it may be for another dialect")
-	made, err := program.ReadRun(filepath.Join(out, program.RunFile))
-	require.NoError(t, err)
+	made := envtest.Must(program.ReadRun(filepath.Join(out, program.RunFile)))
 	require.Equal(t, "1", made.Seed)
 	require.Contains(t, made.Command, "--timebank")
 	require.NotNil(t, made.Seconds)
@@ -97,7 +95,7 @@ func TestTournament(t *testing.T) {
 	}
 	logs := ""
 	for k := range r.Games {
-		logs += read(t, filepath.Join(out, tournament.LogFile(k)))
+		logs += read(filepath.Join(out, tournament.LogFile(k)))
 		checked(t, filepath.Join(out, tournament.RecordFile(k)))
 	}
 	require.Contains(t, logs, " * "+habits["two lines"][1])
@@ -121,11 +119,8 @@ func TestTournamentGoesOnAfterAKill(t *testing.T) {
 
 // tear leaves a half-written line in the journal of a folder.
 func tear(t *testing.T, dir string) {
-	t.Helper()
-	f, err := os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
-	require.NoError(t, err)
-	_, err = f.WriteString(`{"number":`)
-	require.NoError(t, err)
+	f := envtest.Must(os.OpenFile(filepath.Join(dir, "journal.jsonl"), os.O_APPEND|os.O_WRONLY, 0))
+	envtest.Must(f.WriteString(`{"number":`))
 	require.NoError(t, f.Close())
 }
 
@@ -138,8 +133,7 @@ func lines(dir string) int {
 // killAfter starts the program and kills it when the journal in a folder has so many games. If the machine holds up this
 // test until the program has played the whole, it begins again with the folder as it was.
 func killAfter(t *testing.T, games, whole int, out string, args ...string) {
-	t.Helper()
-	before, program := t.TempDir(), own(t)
+	before, program := t.TempDir(), own()
 	require.NoError(t, os.MkdirAll(out, 0o755))
 	require.NoError(t, os.CopyFS(before, os.DirFS(out)))
 	for {
@@ -159,7 +153,6 @@ func killAfter(t *testing.T, games, whole int, out string, args ...string) {
 
 // requireSameTable compares two tournaments but for the times of their programs.
 func requireSameTable(t *testing.T, want, got *tournament.Report) {
-	t.Helper()
 	for _, r := range []*tournament.Report{want, got} {
 		r.Busy, r.Again = 0, 0
 		for k := range r.Players {
@@ -200,7 +193,6 @@ func TestLeagueServesItsPage(t *testing.T) {
 
 // finished waits until the page of a tournament says that it is over.
 func finished(t *testing.T, address string) {
-	t.Helper()
 	eventually(t, func() bool {
 		_, page := opstest.Get(t, address)
 		return strings.Contains(page, "finished")
@@ -216,7 +208,7 @@ func TestTournamentsOfContests(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			subs, game := t.TempDir(), strings.Fields(line)[0]
-			writeFiles(t, subs, map[string]string{"bot.py": read(t, starter(game, "python")), "crash.py": entries["crash.py"]})
+			writeFiles(t, subs, map[string]string{"bot.py": read(starter(game, "python")), "crash.py": entries["crash.py"]})
 			line += " --out " + filepath.Join(t.TempDir(), "out") + " --dir " + subs
 			got := decoded[tournament.Report](t, succeeds(t, "tournament --json --games 1 --finals 0 "+line, other))
 			require.True(t, got.Over)
@@ -240,7 +232,7 @@ func TestLadder(t *testing.T) {
 	}
 	out := succeeds(t, line+"4")
 	require.Equal(t, 12, decoded[match.Report](t, out).Games)
-	require.JSONEq(t, out, read(t, filepath.Join(dir, ladderReport)))
+	require.JSONEq(t, out, read(filepath.Join(dir, ladderReport)))
 
 	alias := "ladder blockbattle random me=first --games 2 --out " + t.TempDir()
 	require.Regexp(t, `\n +2 +me +2 `, succeeds(t, alias))

@@ -8,6 +8,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/datasets/program"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
@@ -20,20 +21,16 @@ func TestTune(t *testing.T) {
 		"dropblox":    "--with width=1,depth=1 --steps 12 --budget 20 --games 1 --check 1",
 	} {
 		path := filepath.Join(t.TempDir(), "w.json")
-		g, err := games.Open(game)
-		require.NoError(t, err)
+		g := envtest.Must(games.Open(game))
 		var files [3]string
 		for i, seed := range []string{"5 --workers 1", "5 --workers 3", "6"} {
 			out := succeeds(t, "tune "+game+" -q "+flags+" --out "+path+" --seed "+seed)
 			require.Contains(t, out, "weights in "+path, game)
 			require.Regexp(t, `tuned (and|against) start`, out, game)
-			made, err := program.ReadRun(path + ".run.json")
-			require.NoError(t, err)
-			require.Equal(t, seed[:1], made.Seed)
+			require.Equal(t, seed[:1], envtest.Must(program.ReadRun(path+".run.json")).Seed)
 			require.FileExists(t, path+".svg")
-			files[i] = read(t, path)
-			_, err = bots.New(g, bots.Own("hand:weights="+path))
-			require.NoError(t, err)
+			files[i] = read(path)
+			envtest.Must(bots.New(g, bots.Own("hand:weights="+path)))
 		}
 		require.Equal(t, files[0], files[1], "%s: the same seed", game)
 		require.NotEqual(t, files[0], files[2], "%s: another seed", game)
