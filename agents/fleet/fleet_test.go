@@ -34,7 +34,6 @@ func logTo(t *testing.T) (*slog.Logger, func() string) {
 const long = 2 * time.Minute
 
 func newSite(t *testing.T) *broker.Site {
-	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	site := envtest.Must(f.Open(filepath.Join(t.TempDir(), "site"), "test", quiet))
 	t.Cleanup(func() { require.NoError(t, site.Close(true)) })
@@ -61,7 +60,6 @@ func kinds(play Player) map[string]Kind {
 }
 
 func serve(t *testing.T, site *broker.Site, run Run, o Options) *Server {
-	t.Helper()
 	o.Noun, o.Jobs = "job", 64
 	if o.Log == nil {
 		o.Log = quiet
@@ -73,14 +71,12 @@ func serve(t *testing.T, site *broker.Site, run Run, o Options) *Server {
 
 // begin serves squares on a site of its own.
 func begin(t *testing.T, limits Limits, o Options) (*broker.Site, *Server) {
-	t.Helper()
 	site := newSite(t)
 	return site, serve(t, site, squares("run", limits), o)
 }
 
 // finish ends a run, after which its workers leave.
 func finish(t *testing.T, s *Server, left ...<-chan error) {
-	t.Helper()
 	require.NoError(t, s.Close(true))
 	for _, l := range left {
 		require.NoError(t, <-l)
@@ -127,8 +123,7 @@ func TestJobs(t *testing.T) {
 	require.NoError(t, s.Submit(t.Context(), got.jobs(0, 1, 2, 3, 4, 5)...))
 	var taken []jetstream.Msg
 	for len(taken) < 4 { // a worker that takes jobs and is lost, or destroys them
-		msg := envtest.Must(s.queues.jobs.Next(jetstream.FetchMaxWait(long)))
-		taken = append(taken, msg)
+		taken = append(taken, envtest.Must(s.queues.jobs.Next(jetstream.FetchMaxWait(long))))
 	}
 	require.NoError(t, taken[0].Term())
 	result := func(h nats.Header, data string) {
@@ -295,8 +290,7 @@ func TestStatus(t *testing.T) {
 	s := serve(t, site, squares("run", DefaultLimits), Options{})
 	got := make(done, 2)
 	require.NoError(t, s.Submit(t.Context(), got.jobs(1, 2)...))
-	all, _, err = Ask(t.Context(), site.Conn)
-	require.NoError(t, err)
+	all, _ = envtest.Must2(Ask(t.Context(), site.Conn))
 	require.Equal(t, []Status{{Run: "run", Kind: "squares", Game: "numbers", Epoch: 1, Open: 2, Queued: 2}}, all)
 	left := work(t, site, "only", nil)
 	got.wait(2)
@@ -310,7 +304,59 @@ func TestStatus(t *testing.T) {
 	require.Equal(t, 2, all[0].Workers[0].Tasks)
 	require.Regexp(t, `(?m)^ +only +1 +2 +2 +3 +0 .* playing$`, Table(all[0].Workers))
 	finish(t, s, left)
-	_, silent, err = Ask(t.Context(), site.Conn)
-	require.NoError(t, err)
+	_, silent = envtest.Must2(Ask(t.Context(), site.Conn))
 	require.Equal(t, map[string]string{"run": "numbers, done"}, silent)
+}
+
+func TestOtherHeadersAreRefused(t *testing.T) {
+	for header, says := range map[string]string{
+		``:                                    "not a result",
+		`hello`:                               "not a result",
+		`{"worker":"a"}`:                      `the job ""`,
+		`{"job":"3.2","worker":"a"}`:          `the job "3.2"`,
+		`{"job":"3-2 ","worker":"a"}`:         `the job "3-2 "`,
+		`{"job":"1","worker":""}`:             "1 to 64 letters",
+		`{"job":"1","worker":"a b"}`:          "1 to 64 letters",
+		`{"job":"1","worker":"a","busy":-1}`:  "-1 microseconds",
+		`{"job":"1","worker":"a","busy":"x"}`: "not a result",
+		`{"job":"` + strings.Repeat("1", 65) + `","worker":"a"}`: "the job",
+		`{"job":"1","worker":"` + strings.Repeat("a", 65) + `"}`: "1 to 64 letters",
+	} {
+		require.ErrorContains(t, envtest.Failed(parseResult(nats.Header{resultHeader: {header}})), says, header)
+	}
+}
+
+func TestJobMessages(t *testing.T) {
+	require.Equal(t, "3-2-2", (&jobMessage{ID: "3-2", Try: 2}).messageID())
+	for _, bad := range []string{"hello", `{}`, `{"id":"a b"}`, `[]`} {
+		require.ErrorContains(t, envtest.Failed(parseJob([]byte(bad))), "not a job", bad)
+	}
+}
+
+// What parseJob accepts is written to the same message.
+func FuzzJob(f *testing.F) {
+	f.Add([]byte(`{"id":"3-2","try":1,"spec":{"a":[1]}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		m, err := parseJob(data)
+		if err != nil || len(m.Spec) == 0 {
+			return
+		}
+		again := envtest.Must(parseJob(JSON(m)))
+		require.Equal(t, m.ID, again.ID)
+		require.Equal(t, m.Try, again.Try)
+		require.JSONEq(t, string(m.Spec), string(again.Spec))
+	})
+}
+
+// What parseResult accepts has the header that it was read from.
+func FuzzResult(f *testing.F) {
+	f.Add(`{"job":"3-2-4","worker":"worker","busy":12}`)
+	f.Add(`{"job":"0","worker":"a-b_C9","object":"ff","state":"exceeded"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		r, err := parseResult(nats.Header{resultHeader: {text}})
+		if err != nil {
+			return
+		}
+		require.Equal(t, r, envtest.Must(parseResult(r.header())))
+	})
 }

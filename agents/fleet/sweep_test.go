@@ -25,8 +25,7 @@ func TestSweep(t *testing.T) {
 	mine.running.Wait()
 	leave := func(run string, once bool) {
 		envtest.Must(kv.Put(ctx, runKey(run), JSON(Run{ID: run, State: Running, Once: once, Epoch: 3})))
-		o := envtest.Must(createObjects(ctx, js, run))
-		envtest.Must(o.Put(ctx, []byte("weights")))
+		envtest.Must(envtest.Must(createObjects(ctx, js, run)).Put(ctx, []byte("weights")))
 		envtest.Must(js.CreateStream(ctx, jetstream.StreamConfig{Name: queueName(run, 3, "tasks")}))
 	}
 	leave("old", false)
@@ -49,8 +48,7 @@ func TestSweep(t *testing.T) {
 		slices.Sort(removed)
 		return removed
 	}
-	_, silent, err := Ask(ctx, site.Conn)
-	require.NoError(t, err)
+	_, silent := envtest.Must2(Ask(ctx, site.Conn))
 	require.Contains(t, silent["old"], "does not answer")
 	require.Empty(t, swept(time.Hour))
 	require.Equal(t, []string{"old", "old-2"}, swept(keep()))
@@ -66,8 +64,7 @@ func TestSweep(t *testing.T) {
 		"blockyard-leased-3-tasks", "blockyard-mine-1-results", "blockyard-mine-1-tasks", "blockyard-new-3-tasks"}, left)
 	require.Empty(t, entry("old").State)
 	require.EqualValues(t, 3, entry("old").Epoch, "its epochs go on")
-	_, err = get(ctx, kv, "old-2")
-	require.ErrorIs(t, err, ErrNoRun)
+	require.ErrorIs(t, envtest.Failed(get(ctx, kv, "old-2")), ErrNoRun)
 	again := serve(t, site, squares("old", DefaultLimits), Options{})
 	require.EqualValues(t, 4, again.Status().Epoch)
 	for _, s := range []*Server{again, other, mine} {
@@ -88,16 +85,13 @@ func TestObjects(t *testing.T) {
 	data := make([]byte, 3<<20)
 	name := envtest.Must(o.Put(t.Context(), data))
 	require.Equal(t, ObjectName(data), name)
-	got := envtest.Must(o.Get(t.Context(), name))
-	require.Equal(t, data, got)
+	require.Equal(t, data, envtest.Must(o.Get(t.Context(), name)))
 	other := fmt.Sprintf("%064d", 0)
 	envtest.Must(o.store.PutBytes(t.Context(), other, data))
-	_, err := o.Get(t.Context(), other)
-	require.ErrorContains(t, err, "do not match its name")
+	require.ErrorContains(t, envtest.Failed(o.Get(t.Context(), other)), "do not match its name")
 	require.NoError(t, o.Remove(t.Context(), name))
 	require.NoError(t, o.Remove(t.Context(), name))
-	_, err = o.Get(t.Context(), name)
-	require.ErrorIs(t, err, ErrNoObject)
+	require.ErrorIs(t, envtest.Failed(o.Get(t.Context(), name)), ErrNoObject)
 	require.NoError(t, site.Close(true))
 	require.NoDirExists(t, filepath.Join(dir, "broker"))
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 func toyFacts() Facts {
@@ -28,8 +30,7 @@ func load(path string) (*Net, Facts, error) {
 // The file was written by the Python package safetensors 0.8 with numpy 2, and the
 // values computed there.
 func TestLoadsWhatPythonWrote(t *testing.T) {
-	n, f, err := load("testdata/python.safetensors")
-	require.NoError(t, err)
+	n, f := envtest.Must2(load("testdata/python.safetensors"))
 	require.NoError(t, f.Check("toy", 3, []string{"a", "b", "c"}))
 	require.Equal(t, "safetensors.numpy", f.Notes["made"])
 	out := make([]float32, 3)
@@ -40,13 +41,12 @@ func TestLoadsWhatPythonWrote(t *testing.T) {
 
 func TestWriteParseIsExact(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "net.safetensors")
-	n := random(t, 9, 3, 5, 2, 1)
+	n := random(9, 3, 5, 2, 1)
 	n.layers[0].W[0] = math.SmallestNonzeroFloat32
 	var first, again bytes.Buffer
 	require.NoError(t, Write(&first, n, toyFacts()))
 	require.NoError(t, os.WriteFile(path, first.Bytes(), 0o600))
-	m, f, err := load(path)
-	require.NoError(t, err)
+	m, f := envtest.Must2(load(path))
 	require.Equal(t, toyFacts(), f)
 	require.Equal(t, n.layers, m.layers)
 	require.NoError(t, Write(&again, m, f))
@@ -54,10 +54,8 @@ func TestWriteParseIsExact(t *testing.T) {
 }
 
 func TestReadFileRefusesFoldersAndNothing(t *testing.T) {
-	_, _, err := load(t.TempDir())
-	require.ErrorContains(t, err, "not a regular file")
-	_, _, err = load(filepath.Join(t.TempDir(), "none"))
-	require.ErrorIs(t, err, os.ErrNotExist)
+	require.ErrorContains(t, envtest.Failed2(load(t.TempDir())), "not a regular file")
+	require.ErrorIs(t, envtest.Failed2(load(filepath.Join(t.TempDir(), "none"))), os.ErrNotExist)
 }
 
 func TestFactsCheck(t *testing.T) {
@@ -80,8 +78,7 @@ func TestParseRefuses(t *testing.T) {
 	const fc0 = `"fc0.weight":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},` +
 		`"fc0.bias":{"dtype":"F32","shape":[1],"data_offsets":[8,12]}`
 	good := file("{"+meta+","+fc0+"}", 12)
-	_, _, err := Parse(good)
-	require.NoError(t, err)
+	envtest.Must2(Parse(good))
 
 	other := func(from, to string) []byte {
 		require.Contains(t, meta+fc0, from)
@@ -93,8 +90,7 @@ func TestParseRefuses(t *testing.T) {
 	says := func(activation string) []byte {
 		return file(`{"__metadata__":{"activation":"`+activation+`",`+strings.TrimPrefix(meta+","+fc0+"}", `"__metadata__":{`), 12)
 	}
-	_, f, err := Parse(says("leaky_relu 0.01"))
-	require.NoError(t, err)
+	_, f := envtest.Must2(Parse(says("leaky_relu 0.01")))
 	require.Empty(t, f.Notes)
 	for name, c := range map[string]struct {
 		file []byte
@@ -133,8 +129,7 @@ func TestParseRefuses(t *testing.T) {
 		"too many tensors":  {many(300), "300 tensors"},
 		"fractional offset": {other(`[8,12]`, `[8.5,12]`), "fc0.bias"},
 	} {
-		_, _, err := Parse(c.file)
-		require.ErrorContains(t, err, c.says, name)
+		require.ErrorContains(t, envtest.Failed2(Parse(c.file)), c.says, name)
 	}
 }
 
@@ -159,11 +154,10 @@ func TestWriteTensorsRefuses(t *testing.T) {
 // again the same after writing.
 func FuzzParse(f *testing.F) {
 	var toy bytes.Buffer
-	require.NoError(f, Write(&toy, random(f, 4, 3, 4, 1), toyFacts()))
+	require.NoError(f, Write(&toy, random(4, 3, 4, 1), toyFacts()))
 	f.Add(toy.Bytes())
 	f.Add(many(3))
-	python, err := os.ReadFile("testdata/python.safetensors")
-	require.NoError(f, err)
+	python := envtest.Must(os.ReadFile("testdata/python.safetensors"))
 	f.Add(python)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tensors, _, err := ParseTensors(data)
@@ -181,8 +175,7 @@ func FuzzParse(f *testing.F) {
 		}
 		var b bytes.Buffer
 		require.NoError(t, Write(&b, n, facts))
-		m, again, err := Parse(b.Bytes())
-		require.NoError(t, err)
+		m, again := envtest.Must2(Parse(b.Bytes()))
 		require.Equal(t, n.layers, m.layers)
 		require.Equal(t, facts, again)
 	})

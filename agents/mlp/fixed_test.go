@@ -36,7 +36,7 @@ func TestFixedAgrees(t *testing.T) {
 	}
 	for trial := range trials {
 		sizes := append([]int{2 + r.IntN(200)}, hidden[trial%len(hidden)]...)
-		n := random(t, uint64(trial), append(sizes, 1)...)
+		n := random(uint64(trial), append(sizes, 1)...)
 		scale := []float32{1, 1e-12, 1, 1e9}[trial%4]
 		for _, x := range [][]float32{n.layers[0].W, n.layers[0].B} {
 			for i := range x {
@@ -92,7 +92,7 @@ func TestSplitWeights(t *testing.T) {
 // BenchmarkValue times rows of which a tenth of the counts differs from the row before.
 func BenchmarkValue(b *testing.B) {
 	for _, sizes := range [][]int{{100, 64, 1}, {100, 64, 32, 1}} {
-		f := random(b, 1, sizes...).Fixed(make([]float32, 90))
+		f := random(1, sizes...).Fixed(make([]float32, 90))
 		f.Share(make([]float32, 10))
 		b.Run(fmt.Sprint(sizes), func(b *testing.B) {
 			onBothPaths(b, func(b *testing.B) {

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // random makes a net of the given sizes with weights of the usual scale.
-func random(tb testing.TB, seed uint64, sizes ...int) *Net {
-	tb.Helper()
+func random(seed uint64, sizes ...int) *Net {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var layers []Layer
 	for i := 0; i+1 < len(sizes); i++ {
@@ -25,9 +26,7 @@ func random(tb testing.TB, seed uint64, sizes ...int) *Net {
 		}
 		layers = append(layers, l)
 	}
-	n, err := New(layers)
-	require.NoError(tb, err)
-	return n
+	return envtest.Must(New(layers))
 }
 
 // slow is the pass as the formula says it, in float64.
@@ -58,7 +57,7 @@ func TestForward(t *testing.T) {
 	t.Cleanup(func() { setVector(hasVector) })
 	r := rand.New(rand.NewPCG(1, 2))
 	for trial := range 2000 {
-		n := random(t, uint64(trial), sizes(r, trial)...)
+		n := random(uint64(trial), sizes(r, trial)...)
 		rows, own := r.IntN(20), r.IntN(n.In()+1)
 		rest, mine := sparse(r, n.In()-own), sparse(r, rows*own)
 		var whole, want []float32
@@ -117,7 +116,7 @@ func near(want, got []float32) bool {
 }
 
 func TestNothingIsAllocated(t *testing.T) {
-	n := random(t, 1, 100, 64, 1)
+	n := random(1, 100, 64, 1)
 	x, out, acc := make([]float32, 100*34), make([]float32, 34), make([]float32, n.AccLen())
 	f, shared := n.Fixed(make([]float32, 90)), make([]float32, 10)
 	require.Zero(t, testing.AllocsPerRun(10, func() {
@@ -130,7 +129,7 @@ func TestNothingIsAllocated(t *testing.T) {
 }
 
 func TestCloneIsIndependent(t *testing.T) {
-	n := random(t, 1, 20, 16, 1)
+	n := random(1, 20, 16, 1)
 	c := n.Clone()
 	x := sparse(rand.New(rand.NewPCG(3, 2)), 20*64)
 	want := make([]float32, 64)
@@ -168,14 +167,13 @@ func TestNewRefuses(t *testing.T) {
 		"empty":    {[]Layer{layer(0, 1)}, "0 to 1"},
 		"huge":     {[]Layer{{In: 1 << 20, Out: 1}}, "want 1 to 4096"},
 	} {
-		_, err := New(c.layers)
-		require.ErrorContains(t, err, c.says, name)
+		require.ErrorContains(t, envtest.Failed(New(c.layers)), c.says, name)
 	}
 }
 
 func BenchmarkForward(b *testing.B) {
 	const rows = 34
-	n := random(b, 1, 100, 64, 1)
+	n := random(1, 100, 64, 1)
 	x, out, acc := sparse(rand.New(rand.NewPCG(1, 2)), 100*rows), make([]float32, rows), make([]float32, n.AccLen())
 	onBothPaths(b, func(b *testing.B) {
 		for b.Loop() {

@@ -47,7 +47,7 @@ func threePlies(e Evaluator, s env.State, seat int, a env.Action) float32 {
 func TestDeepeningPlaysTheBestOfTheFirstActions(t *testing.T) {
 	for _, e := range []Evaluator{hashed{levels: 1 << 20}, tidy{}} {
 		changed := 0
-		for i, s := range positions(t, 20) {
+		for i, s := range positions(20) {
 			seat := i % 2
 			two := NewTwoPly(blockbattle.Game, e)
 			at, err := two.search(&Clock{}, copyOf(blockbattle.Game, s), seat)
@@ -67,7 +67,7 @@ func TestDeepeningPlaysTheBestOfTheFirstActions(t *testing.T) {
 			}
 			d := deepening(e, 0)
 			d.last = 3
-			got := act(t, d, s, seat)
+			got := act(d, s, seat)
 			require.Equal(t, want, got, "position %d", i)
 			require.Equal(t, value, d.Value(), "position %d", i)
 			if got != two.root.legal[at] {
@@ -82,16 +82,16 @@ func TestDeepeningPlaysTheBestOfTheFirstActions(t *testing.T) {
 // the children of one position.
 func TestDeepeningIsDeterministicAndKeepsToItsNodes(t *testing.T) {
 	e, differ := hashed{levels: 1 << 20}, 0
-	for i, s := range positions(t, 10) {
+	for i, s := range positions(10) {
 		chosen := map[int]env.Action{}
 		for _, nodes := range []int{1, 3000, 20000} {
 			x := deepening(e, nodes)
-			chosen[nodes] = act(t, x, s, i%2)
+			chosen[nodes] = act(x, s, i%2)
 			require.GreaterOrEqual(t, x.left, -blockbattle.Game.MaxLegal)
-			require.Equal(t, chosen[nodes], act(t, x, s, i%2), "the memory of an agent makes no difference")
-			require.Equal(t, chosen[nodes], act(t, deepening(e, nodes), s, i%2), "position %d", i)
+			require.Equal(t, chosen[nodes], act(x, s, i%2), "the memory of an agent makes no difference")
+			require.Equal(t, chosen[nodes], act(deepening(e, nodes), s, i%2), "position %d", i)
 		}
-		require.Equal(t, act(t, NewTwoPly(blockbattle.Game, e), s, i%2), chosen[1], "two plies at least")
+		require.Equal(t, act(NewTwoPly(blockbattle.Game, e), s, i%2), chosen[1], "two plies at least")
 		if chosen[3000] != chosen[20000] {
 			differ++
 		}
@@ -116,11 +116,11 @@ func (c *counting) Evaluate(states []env.State, seat int, out []float32) {
 func TestOutOfTimePlaysTheBestSoFar(t *testing.T) {
 	g := blockbattle.Game
 	e := hashed{levels: 1 << 20}
-	for i, s := range positions(t, 30) {
+	for i, s := range positions(30) {
 		seat := i % 2
 		for calls := 1; calls <= 4; calls++ {
 			ctx, cancel := context.WithCancel(context.Background())
-			got := actIn(t, ctx, NewTwoPly(g, &counting{e, calls, cancel}), s, seat)
+			got := actIn(ctx, NewTwoPly(g, &counting{e, calls, cancel}), s, seat)
 
 			// Without a deadline the first actions are searched in order.
 			want, best, searched := env.None, float32(0), 0
@@ -150,11 +150,11 @@ func TestDeadlineIsKeptAndDoesNotMatterWhenFar(t *testing.T) {
 	past, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Second))
 	defer cancel()
 	for name, a := range searches(hashed{levels: 5}) {
-		for i, s := range positions(t, 20) {
+		for i, s := range positions(20) {
 			if name != "deepening" { // which orders equal actions in another way
-				require.Equal(t, act(t, a, s, i%2), actIn(t, far, a, s, i%2), "%s: position %d", name, i)
+				require.Equal(t, act(a, s, i%2), actIn(far, a, s, i%2), "%s: position %d", name, i)
 			}
-			require.Contains(t, s.Legal(i%2, nil), actIn(t, past, a, s, i%2), name)
+			require.Contains(t, s.Legal(i%2, nil), actIn(past, a, s, i%2), name)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 )
 
@@ -45,22 +46,18 @@ func TestSearchesPlayLeavesAsPositions(t *testing.T) {
 		eval Evaluator
 		list []env.State
 	}{
-		{blockbattle.Game, tidy{}, positions(t, 6)},
+		{blockbattle.Game, tidy{}, positions(6)},
 		{toy.Turns, margin{}, turns},
 	} {
 		for ply := 1; ply <= 3; ply++ {
 			e := &byLeaf{Evaluator: c.eval, game: c.game}
 			o := Options{Ply: ply, Width: 2, Outcomes: 2}
-			plain, err := New(c.game, c.eval, o)
-			require.NoError(t, err)
-			direct, err := New(c.game, e, o)
-			require.NoError(t, err)
+			plain := envtest.Must(New(c.game, c.eval, o))
+			direct := envtest.Must(New(c.game, e, o))
 			for i, s := range c.list {
 				seat := s.Acting().First()
-				want, err := plain.Act(context.Background(), s, seat)
-				require.NoError(t, err)
-				got, err := direct.Act(context.Background(), s, seat)
-				require.NoError(t, err)
+				want := envtest.Must(plain.Act(context.Background(), s, seat))
+				got := envtest.Must(direct.Act(context.Background(), s, seat))
 				require.Equal(t, want, got, "%s, %d plies, position %d", c.game.Name, ply, i)
 				require.Equal(t, plain.(Reporter).Value(), direct.(Reporter).Value())
 			}
@@ -93,9 +90,8 @@ func TestGuardedSearchPlaysTheBestThatIsNotRisky(t *testing.T) {
 	reference := exhaust{eval: e}
 	for _, n := range []uint64{1, 2, 3} {
 		guard, changed, lost := lottery{n}, 0, 0
-		agent, err := New(g, e, Options{Guard: guard})
-		require.NoError(t, err)
-		for i, s := range positions(t, 60) {
+		agent := envtest.Must(New(g, e, Options{Guard: guard}))
+		for i, s := range positions(60) {
 			seat := i % 2
 			whole, wholeValue := reference.best(s, seat, 0, 2)
 			want, best := env.None, -2*Win
@@ -113,7 +109,7 @@ func TestGuardedSearchPlaysTheBestThatIsNotRisky(t *testing.T) {
 				want, best = whole, wholeValue
 				lost++
 			}
-			require.Equal(t, want, act(t, agent, s, seat), "%d: position %d", n, i)
+			require.Equal(t, want, act(agent, s, seat), "%d: position %d", n, i)
 			require.InDelta(t, best, agent.(Reporter).Value(), 1e-3, "%d: position %d", n, i)
 			if want != whole {
 				changed++
@@ -132,10 +128,9 @@ func TestGuardedSearchPlaysTheBestThatIsNotRisky(t *testing.T) {
 func TestGuardOfDeeperSearches(t *testing.T) {
 	g, e, guard := blockbattle.Game, hashed{levels: 1 << 20}, lottery{2}
 	for ply := 3; ply <= 4; ply++ {
-		agent, err := New(g, e, Options{Ply: ply, Width: 2, Outcomes: 1, Guard: guard})
-		require.NoError(t, err)
-		for i, s := range positions(t, 10) {
-			a := act(t, agent, s, 0)
+		agent := envtest.Must(New(g, e, Options{Ply: ply, Width: 2, Outcomes: 1, Guard: guard}))
+		for i, s := range positions(10) {
+			a := act(agent, s, 0)
 			child := copyOf(g, s)
 			env.After(child, 0, a)
 			if agent.(Reporter).Value() > -Limit {

@@ -104,7 +104,6 @@ func (lead) Evaluate(states []env.State, seat int, out []float32) {
 // along plays random actions, and calls f with what the seat to move sees in each of n positions. It returns how many
 // games ended.
 func along(t *testing.T, g *env.Game, seats, n int, seed uint64, f func(s env.State, seat int)) (ended int) {
-	t.Helper()
 	random, s, view := search.NewRandom(seed), g.New(seats), g.New(seats)
 	s.Reset(seed)
 	for k := range n {
@@ -121,7 +120,6 @@ func along(t *testing.T, g *env.Game, seats, n int, seed uint64, f func(s env.St
 }
 
 func choice(t *testing.T, ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
-	t.Helper()
 	got, err := a.Act(ctx, s, seat)
 	require.NoError(t, err)
 	return got

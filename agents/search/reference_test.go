@@ -3,11 +3,13 @@ package search
 import (
 	"context"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // hashed is an evaluator without meaning: a hash of the boards and points of a position, as a
@@ -47,8 +49,7 @@ func (tidy) Evaluate(states []env.State, seat int, out []float32) {
 
 // positions returns n positions of games in progress, at all heights and near the end too. One
 // seat plays well, the other at random, and now and then both play at random.
-func positions(t testing.TB, n int) []env.State {
-	t.Helper()
+func positions(n int) []env.State {
 	g := blockbattle.Game
 	good, bad := NewGreedy(g, tidy{}), NewRandom(7)
 	view := g.New(2)
@@ -66,9 +67,7 @@ func positions(t testing.TB, n int) []env.State {
 				if seat == 1 || env.Mix(ply+seed)%4 == 0 {
 					a = bad
 				}
-				var err error
-				m[seat], err = a.Act(context.Background(), view, seat)
-				require.NoError(t, err)
+				m[seat] = envtest.Must(a.Act(context.Background(), view, seat))
 			}
 			s.Step(m)
 		}
@@ -87,17 +86,13 @@ func copyOf(g *env.Game, s env.State) env.State {
 	return c
 }
 
-func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
-	t.Helper()
-	return actIn(t, context.Background(), a, s, seat)
+func act(a env.Agent, s env.State, seat int) env.Action {
+	return actIn(context.Background(), a, s, seat)
 }
 
 // actIn is what a plays in a copy of s, a position of Block Battle.
-func actIn(t testing.TB, ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
-	t.Helper()
-	got, err := a.Act(ctx, copyOf(blockbattle.Game, s), seat)
-	require.NoError(t, err)
-	return got
+func actIn(ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
+	return envtest.Must(a.Act(ctx, copyOf(blockbattle.Game, s), seat))
 }
 
 // searches are agents for Block Battle, one of each kind.
@@ -120,9 +115,8 @@ type exhaust struct {
 
 // agrees requires that a search of Block Battle plays what the reference plays, at its value, which it returns.
 func (x exhaust) agrees(t *testing.T, a env.Agent, s env.State, seat, depth int) float32 {
-	t.Helper()
 	want, v := x.best(s, seat, 0, depth)
-	require.Equal(t, want, act(t, a, s, seat), "depth %d: %+v", depth, s)
+	require.Equal(t, want, act(a, s, seat), "depth %d: %+v", depth, s)
 	require.InDelta(t, v, a.(Reporter).Value(), 1e-3)
 	return v
 }
@@ -167,4 +161,61 @@ func (x exhaust) after(s env.State, seat int, a env.Action, draw, ply, depth int
 	var out [1]float32
 	x.eval.Evaluate([]env.State{c}, seat, out[:])
 	return out[0]
+}
+
+func TestTableMemoryIsStated(t *testing.T) {
+	require.Equal(t, TableMemory, int(tableLen*unsafe.Sizeof(entry{})))
+}
+
+// The value in an entry answers for as much as is known: at most, at least or exactly so much, in the same iteration,
+// at the same ply.
+func TestKnownIsWhatWasSearched(t *testing.T) {
+	var e entry
+	for _, c := range []struct {
+		v, alpha, beta float32 // of the search
+		low, high      float32 // asked
+		stamp          uint32
+		ply            int
+		known          bool
+	}{
+		{5, 0, 10, 0, 10, 7, 2, true},
+		{5, 0, 10, 6, 7, 7, 2, true},
+		{5, 0, 10, 0, 10, 8, 2, false},
+		{5, 0, 10, 0, 10, 7, 3, false},
+		{0, 0, 10, 0, 10, 7, 2, true},
+		{0, 0, 10, -1, 10, 7, 2, false},
+		{-3, 0, 10, -2, 10, 7, 2, true},
+		{10, 0, 10, 0, 10, 7, 2, true},
+		{12, 0, 10, 0, 11, 7, 2, true},
+		{12, 0, 10, 0, 13, 7, 2, false},
+	} {
+		e.set(7, 2, c.v, c.alpha, c.beta, env.None)
+		v, known := e.known(c.stamp, c.ply, c.low, c.high)
+		require.Equal(t, c.known, known, "%+v", c)
+		if known {
+			require.Equal(t, c.v, v)
+		}
+	}
+}
+
+// A new position takes the place of another, and nothing of that is left.
+func TestTableReplaces(t *testing.T) {
+	m := table{entries: make([]entry, tableLen)}
+	e := m.at(3, nil)
+	e.listed, e.first = 4, 9
+	require.Equal(t, int8(4), m.at(3, nil).listed)
+	require.Equal(t, entry{key: 3 + tableLen, first: env.None}, *m.at(3+tableLen, nil))
+	require.Equal(t, entry{key: 3, first: env.None}, *m.at(3, nil))
+}
+
+// The actions that were best elsewhere are each kept once, the latest first.
+func TestKeepMovesToTheFront(t *testing.T) {
+	var n node
+	for a := env.Action(0); a < bests+2; a++ {
+		n.keep(a)
+	}
+	require.Equal(t, []env.Action{9, 8, 7, 6, 5, 4, 3, 2}, n.best)
+	n.keep(6)
+	n.keep(6)
+	require.Equal(t, []env.Action{6, 9, 8, 7, 5, 4, 3, 2}, n.best)
 }

@@ -11,6 +11,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 )
 
@@ -29,7 +30,7 @@ func TestSearchesPlayWhatTheExhaustiveOnePlays(t *testing.T) {
 			{NewExpectimax(g, e, 1<<20, 2), exhaust{eval: e, outcomes: 2, drawn: 1}, 3, 6},
 		} {
 			ended := 0
-			for i, s := range positions(t, c.n) {
+			for i, s := range positions(c.n) {
 				if c.reference.agrees(t, c.agent, s, i%2, c.depth) < -Limit {
 					ended++
 				}
@@ -60,8 +61,7 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 			continue
 		}
 		n, reference := whole(toy.Pick, margin{}, 3), exhaust{eval: margin{}, outcomes: 3, drawn: 2, game: toy.Pick}
-		got, err := n.Act(context.Background(), copyOf(toy.Pick, s), 0)
-		require.NoError(t, err)
+		got := envtest.Must(n.Act(context.Background(), copyOf(toy.Pick, s), 0))
 		want, v := reference.best(s, 0, 0, 4)
 		require.Equal(t, want, got, "seed %d", seed)
 		require.InDelta(t, v, n.Value(), 1e-3*max(1, math.Abs(float64(v))/1000), "seed %d", seed)
@@ -72,7 +72,7 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 	require.NotZero(t, ended, "no game was over within four plies")
 
 	e, done := hashed{levels: 1 << 20}, 0
-	for _, s := range positions(t, 400) {
+	for _, s := range positions(400) {
 		c, pairs := copyOf(blockbattle.Game, s), len(s.Legal(0, nil))
 		if env.After(c, 0, s.Legal(0, nil)[0]); c.Acting() == 0 || pairs*len(c.Legal(0, nil)) > 200 {
 			continue
@@ -88,12 +88,12 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 	view := blockbattle.Game.New(2)
 	for name, a := range searches(hashed{levels: 1 << 20}) {
-		for i, s := range positions(t, 60) {
+		for i, s := range positions(60) {
 			env.View(view, s, i%2, 1)
-			want, value := act(t, a, view, i%2), a.(Reporter).Value()
+			want, value := act(a, view, i%2), a.(Reporter).Value()
 			for seed := uint64(2); seed < 6; seed++ {
 				env.View(view, s, i%2, seed)
-				require.Equal(t, want, act(t, a, view, i%2), "%s, position %d", name, i)
+				require.Equal(t, want, act(a, view, i%2), "%s, position %d", name, i)
 				require.Equal(t, value, a.(Reporter).Value(), "%s, position %d", name, i)
 			}
 		}
@@ -101,7 +101,7 @@ func TestHiddenDrawsMakeNoDifference(t *testing.T) {
 }
 
 func TestNothingIsAllocatedOnceWarm(t *testing.T) {
-	agents, list, c := searches(tidy{}), positions(t, 20), blockbattle.Game.New(2)
+	agents, list, c := searches(tidy{}), positions(20), blockbattle.Game.New(2)
 	agents["random"], agents["first"] = NewRandom(1), NewFirst()
 	for name, a := range agents {
 		all := func() {
@@ -124,8 +124,7 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 	agents := searches(tidy{})
 	agents["random"], agents["first"] = NewRandom(1), NewFirst()
 	for name, a := range agents {
-		_, err := a.Act(context.Background(), s, 1)
-		require.ErrorContains(t, err, "seat 1 has no legal action", name)
+		require.ErrorContains(t, envtest.Failed(a.Act(context.Background(), s, 1)), "seat 1 has no legal action", name)
 	}
 }
 
@@ -134,11 +133,11 @@ func TestAFinishedGameIsRefused(t *testing.T) {
 func TestWidthKeepsTheBestAtOnePly(t *testing.T) {
 	g, e, seen := blockbattle.Game, hashed{levels: 1 << 20}, 0
 	reference := exhaust{eval: e}
-	for i, s := range positions(t, 40) {
+	for i, s := range positions(40) {
 		two, narrow := NewTwoPly(g, e), NewExpectimax(g, e, 1, blockbattle.Pieces)
-		require.Equal(t, act(t, two, s, i%2), act(t, narrow, s, i%2), "position %d", i)
+		require.Equal(t, act(two, s, i%2), act(narrow, s, i%2), "position %d", i)
 		two.width = 3
-		got := act(t, two, s, i%2)
+		got := act(two, s, i%2)
 		legal := s.Legal(i%2, nil)
 		one := func(a env.Action) float32 { return reference.value(s, i%2, a, 0, 1) }
 		if slices.ContainsFunc(legal, func(a env.Action) bool { return math.Abs(float64(one(a))) > float64(Limit) }) {
@@ -164,7 +163,7 @@ func TestRandomIsEven(t *testing.T) {
 	seen := map[env.Action]int{}
 	const each = 1000
 	for range each * len(legal) {
-		seen[act(t, r, s, 0)]++
+		seen[act(r, s, 0)]++
 	}
 	chi := 0.0
 	for _, a := range legal {
@@ -172,5 +171,5 @@ func TestRandomIsEven(t *testing.T) {
 		chi += d * d / each
 	}
 	require.Less(t, chi, float64(len(legal))*2.5, "χ² over %d actions", len(legal))
-	require.Equal(t, act(t, NewRandom(9), s, 0), act(t, NewRandom(9), s, 0))
+	require.Equal(t, act(NewRandom(9), s, 0), act(NewRandom(9), s, 0))
 }

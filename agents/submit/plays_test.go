@@ -68,25 +68,23 @@ func TestBotsPlayAsTheirAgents(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s, %d hidden units, %d plies", c.game, c.hidden, c.ply), func(t *testing.T) {
 			t.Parallel()
-			g, e, err := lookup(c.game)
-			require.NoError(t, err)
+			g, e := envtest.Must2(lookup(c.game))
 			var net *mlp.Net
 			if c.hidden > 0 {
 				net = toybot.RandomNet(t, 1, len(e.Learned.Features.Names), c.hidden, 1)
 			} else if c.hidden == learned {
-				net = shipped(t, c.game)
+				net = shipped(c.game)
 			}
 			src, net := source(t, Bot{Game: c.game, Net: net, Ply: c.ply})
 			argv := compiled(t, withAmpleTime(t, c.game, src))
 			should := twin(t, g, net, c.ply)
 			answers := 0
 			for k := uint64(0); answers < c.positions; k++ {
-				got, err := c.script(k, c.positions).Play(t.Context(), argv, func(a trial.Answer) {
+				got := envtest.Must(c.script(k, c.positions).Play(t.Context(), argv, func(a trial.Answer) {
 					want, got := should(a)
 					require.Equal(t, want, got, "answer %d", answers)
 					answers++
-				})
-				require.NoError(t, err)
+				}))
 				require.Positive(t, got.Answers)
 			}
 		})
@@ -95,7 +93,6 @@ func TestBotsPlayAsTheirAgents(t *testing.T) {
 
 // twin returns a function of what a bot should have answered, and what it has answered.
 func twin(t *testing.T, g *env.Game, net *mlp.Net, ply int) func(trial.Answer) (want, got string) {
-	t.Helper()
 	e := bots.Of(g)
 	evaluator := e.Baseline.New(e.Baseline.Weights)
 	if net != nil {
@@ -107,8 +104,7 @@ func twin(t *testing.T, g *env.Game, net *mlp.Net, ply int) func(trial.Answer) (
 			s := a.State.(*dropblox.State)
 			at, ok := beam.Fit(dropbloxbot.Of(s), search.Until(time.Time{}.Add(1)))
 			require.True(t, ok)
-			want, err := s.Path(at.Action(), nil)
-			require.NoError(t, err)
+			want := envtest.Must(s.Path(at.Action(), nil))
 			got, _ := dropblox.ReadOutput(a.Text)
 			return fmt.Sprint(want), fmt.Sprint(got)
 		}
@@ -117,17 +113,14 @@ func twin(t *testing.T, g *env.Game, net *mlp.Net, ply int) func(trial.Answer) (
 	if e.Guard != nil {
 		o.Guard = e.Guard()
 	}
-	agent, err := search.New(g, evaluator.(search.Evaluator), o)
-	require.NoError(t, err)
+	agent := envtest.Must(search.New(g, evaluator.(search.Evaluator), o))
 	view := g.New(g.MinSeats)
 	return func(a trial.Answer) (string, string) {
 		env.View(view, a.State, a.Seat, 99)
 		if s, ok := view.(*blocking.State); ok {
 			s.PlayOut = true // as in the bot
 		}
-		want, err := agent.Act(t.Context(), view, a.Seat)
-		require.NoError(t, err)
-		return g.Text(want), g.Text(a.Action)
+		return g.Text(envtest.Must(agent.Act(t.Context(), view, a.Seat))), g.Text(a.Action)
 	}
 }
 

@@ -13,36 +13,29 @@ import (
 	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
 	"blockyard/agents/submit/programs/netpack"
+	"blockyard/env/envtest"
 )
 
 // source writes a bot and checks its length. It returns the net that the bot plays with too.
 func source(t *testing.T, b Bot) (src []byte, net *mlp.Net) {
 	t.Helper()
-	f, err := filled(t, b)
-	require.NoError(t, err)
+	f := envtest.Must(filled(b))
 	t.Logf("%d characters, %d bits per weight", len(f.Source), f.Bits)
 	require.LessOrEqual(t, len(f.Source), MaxChars)
 	if b.Net == nil {
 		return f.Source, nil
 	}
-	text, err := netpack.Encode(b.Net, f.Bits)
-	require.NoError(t, err)
-	return f.Source, netpack.Trusted(text)
+	return f.Source, netpack.Trusted(envtest.Must(netpack.Encode(b.Net, f.Bits)))
 }
 
 // shipped is the network that this program has for a game.
-func shipped(t *testing.T, game string) *mlp.Net {
-	t.Helper()
-	g, e, err := lookup(game)
-	require.NoError(t, err)
-	net, err := e.LoadNet(g, "")
-	require.NoError(t, err)
-	return net
+func shipped(game string) *mlp.Net {
+	g, e := envtest.Must2(lookup(game))
+	return envtest.Must(e.LoadNet(g, ""))
 }
 
 // compiled compiles a source file alone and returns the command of the executable.
 func compiled(t *testing.T, src []byte) (argv []string) {
-	t.Helper()
 	exe := filepath.Join(t.TempDir(), "bot")
 	require.NoError(t, Compile(t.Context(), src, exe))
 	return []string{exe}
@@ -90,8 +83,7 @@ func TestCheckRefuses(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := check(t.Context(), "blockbattle", []byte(c.src), nil)
-			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, envtest.Failed(check(t.Context(), "blockbattle", []byte(c.src), nil)), c.want)
 		})
 	}
 }
@@ -100,31 +92,24 @@ func TestCheckRefuses(t *testing.T) {
 func TestUpload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "bot.zip")
 	require.NoError(t, save(path, Zip([]byte("package main\n"))))
-	z, err := zip.OpenReader(path)
-	require.NoError(t, err)
+	z := envtest.Must(zip.OpenReader(path))
 	defer z.Close()
 	require.Len(t, z.File, 1)
-	text, err := fs.ReadFile(z, "main.go")
-	require.NoError(t, err)
-	require.Equal(t, "package main\n", string(text))
+	require.Equal(t, "package main\n", string(envtest.Must(fs.ReadFile(z, "main.go"))))
 }
 
 // Where there are no sources, a bot is made of the program beside the executable, and is the same.
 func TestBotsOfAnInstallation(t *testing.T) {
-	beside, err := installed("dropblox", true)
-	require.NoError(t, err)
+	beside := envtest.Must(installed("dropblox", true))
 	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(beside)) })
 	require.NoError(t, WritePrograms(filepath.Dir(beside)))
 	away := t.TempDir()
 	for _, e := range submitted() {
-		for _, net := range []*mlp.Net{nil, shipped(t, e.Game)} {
-			here, err := filled(t, Bot{Game: e.Game, Net: net})
-			require.NoError(t, err)
-			there, err := Bot{Game: e.Game, Net: net, Dir: away}.Source()
-			require.NoError(t, err)
-			require.Equal(t, here, there, e.Game)
+		for _, net := range []*mlp.Net{nil, shipped(e.Game)} {
+			here := envtest.Must(filled(Bot{Game: e.Game, Net: net}))
+			require.Equal(t, here, envtest.Must(Bot{Game: e.Game, Net: net, Dir: away}.Source()), e.Game)
 		}
 	}
-	_, err = Bot{Game: "blocking", Ply: 2, Dir: away}.Source()
+	_, err := Bot{Game: "blocking", Ply: 2, Dir: away}.Source()
 	require.ErrorContains(t, err, "ply 2: an installed blockyard makes the strongest bot only")
 }

@@ -30,8 +30,7 @@ var quiet = slog.New(slog.DiscardHandler)
 const long = 2 * time.Minute
 
 // newMatch is a match between two agents, and its records as JSON.
-func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *strings.Builder) {
-	t.Helper()
+func newMatch(game, a, b string, units int) (*match.Match, *strings.Builder) {
 	g := envtest.Must(games.Lookup(game))
 	lines := new(strings.Builder)
 	m := &match.Match{Rules: g, Units: units, Seed: 7, Record: func(r *record.Record) error {
@@ -46,13 +45,11 @@ func newMatch(t *testing.T, game, a, b string, units int) (*match.Match, *string
 
 // start lets workers play m.
 func start(t *testing.T, m *match.Match, limits fleet.Limits) *session {
-	t.Helper()
 	f := broker.Flags{Listen: "127.0.0.1:0"}
 	dir := t.TempDir()
 	site := envtest.Must(f.Open(dir, "test", quiet))
-	s, err := serve(t.Context(), site, m, []string{m.Players[0].Spec, m.Players[1].Spec},
-		fleet.Options{Folder: dir, Log: quiet}, limits)
-	require.NoError(t, err)
+	s := envtest.Must(serve(t.Context(), site, m, []string{m.Players[0].Spec, m.Players[1].Spec},
+		fleet.Options{Folder: dir, Log: quiet}, limits))
 	return s
 }
 
@@ -88,11 +85,11 @@ func TestSameMatch(t *testing.T) {
 		"wintetris": {"me=hand", func(m *match.Match) { m.Skip, m.Steps = 3, 40 }},
 		"blocking":  {"me=hand", func(m *match.Match) { m.Seats = 3 }},
 	} {
-		alone, want := newMatch(t, game, c.player, "random", 6)
+		alone, want := newMatch(game, c.player, "random", 6)
 		c.change(alone)
 		local := envtest.Must(alone.Play(t.Context()))
 
-		together, got := newMatch(t, game, c.player, "random", 6)
+		together, got := newMatch(game, c.player, "random", 6)
 		c.change(together)
 		s := start(t, together, fleet.Limits{AckWait: 2 * time.Second, Deliveries: 100})
 		remote := make(chan *match.Report, 1)
@@ -113,7 +110,7 @@ func TestSameMatch(t *testing.T) {
 
 // A worker that cannot play as the process of the match would is refused with the reason, and that process learns it.
 func TestRefusedWorkers(t *testing.T) {
-	m, _ := newMatch(t, "blockbattle", "hand:ply=1", "random", 1)
+	m, _ := newMatch("blockbattle", "hand:ply=1", "random", 1)
 	s := start(t, m, fleet.DefaultLimits)
 	changed := func(change func(*fleet.Run, *spec)) fleet.Kind {
 		return func(ctx context.Context, r *fleet.Run, get fleet.Get) (fleet.NewPlayer, error) {
@@ -154,14 +151,13 @@ func TestRefusedAgents(t *testing.T) {
 		"exec:cat":              "a program of this machine",
 		"learned:weights=/no/n": "no such file",
 	} {
-		_, err := pack(g, text, text, new([][]byte))
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed(pack(g, text, text, new([][]byte))), says)
 	}
 }
 
 // A unit that fails in every worker is kept in a file and ends the match.
 func TestUnitThatFails(t *testing.T) {
-	m, _ := newMatch(t, "blockbattle", "random", "random", 2)
+	m, _ := newMatch("blockbattle", "random", "random", 2)
 	s := start(t, m, fleet.Limits{AckWait: time.Minute, Deliveries: 3})
 	broken := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
 		b := *m
@@ -180,17 +176,14 @@ func TestUnitThatFails(t *testing.T) {
 
 // Records of a unit that do not replay, or are those of another one, are refused.
 func TestRecordsAreReplayed(t *testing.T) {
-	m, _ := newMatch(t, "blockbattle", "random", "random", 1)
+	m, _ := newMatch("blockbattle", "random", "random", 1)
 	s := &session{match: m}
 	u := match.Unit{Seed: 7, Games: [][]match.Entrant{{{}, {Player: 1}}}}
 	games := envtest.Must(m.PlayUnit(t.Context(), u))
-	_, err := s.check(u, fleet.JSON(games))
-	require.NoError(t, err)
+	envtest.Must(s.check(u, fleet.JSON(games)))
 	games[0].Scores[0]++
-	_, err = s.check(u, fleet.JSON(games))
-	require.ErrorIs(t, err, record.ErrDiffers)
+	require.ErrorIs(t, envtest.Failed(s.check(u, fleet.JSON(games))), record.ErrDiffers)
 	games[0].Scores[0]--
 	games[0].Seed++
-	_, err = s.check(u, fleet.JSON(games))
-	require.ErrorContains(t, err, "is another one")
+	require.ErrorContains(t, envtest.Failed(s.check(u, fleet.JSON(games))), "is another one")
 }

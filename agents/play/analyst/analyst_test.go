@@ -12,32 +12,26 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/playback"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
 // game returns a game between agents of one spec. If blunder is not negative, the agents play the legal action with the
 // highest id in that turn.
 func game(t *testing.T, name string, seats int, spec string, blunder int) *playback.Timeline {
-	t.Helper()
-	g, err := games.Lookup(name)
-	require.NoError(t, err)
-	f, err := bots.New(g, bots.Own(spec))
-	require.NoError(t, err)
+	g := envtest.Must(games.Lookup(name))
+	f := envtest.Must(bots.New(g, bots.Own(spec)))
 	m := match.Game{Rules: g, Seed: 5}
 	turn := -1
 	m.Enough = func(env.State) bool { turn++; return turn == 40 }
 	for range seats {
-		a, err := f(1)
-		require.NoError(t, err)
+		a := envtest.Must(f(1))
 		m.Names = append(m.Names, spec)
 		m.Agents = append(m.Agents, blunderer{a, &turn, blunder})
 	}
-	rec, err := match.Play(t.Context(), m)
-	require.NoError(t, err)
+	rec := envtest.Must(match.Play(t.Context(), m))
 	require.NoError(t, record.Check(g, rec))
-	r, err := playback.Whole(t.Context(), g, rec)
-	require.NoError(t, err)
-	return r
+	return envtest.Must(playback.Whole(t.Context(), g, rec))
 }
 
 // A blunderer is an agent that plays the last legal action in one turn.
@@ -71,8 +65,7 @@ func TestABlunderIsFound(t *testing.T) {
 	for _, c := range tables {
 		r := game(t, c.game, c.seats, c.spec, blunder)
 		turns := 0
-		got, err := new(Analyst).Game(t.Context(), r, c.spec, func(n int) { turns = n })
-		require.NoError(t, err)
+		got := envtest.Must(new(Analyst).Game(t.Context(), r, c.spec, func(n int) { turns = n }))
 		require.Equal(t, []any{r.Len(), r.Len(), c.game, c.spec}, []any{turns, got.Turns, got.Game, got.Agent})
 		require.NotEmpty(t, got.Unit)
 		require.Len(t, got.Decisions, len(r.Rec.Choices), c.game)
@@ -105,9 +98,7 @@ func TestABlunderIsFound(t *testing.T) {
 // requirePosition checks the analysis of a turn of a game: it lists the best moves in order, with the one that was
 // played, and everything about them agrees.
 func requirePosition(t *testing.T, r *playback.Timeline, turn int, spec string) {
-	t.Helper()
-	p, err := (&Analyst{Moves: 4}).At(t.Context(), r, turn, spec)
-	require.NoError(t, err)
+	p := envtest.Must((&Analyst{Moves: 4}).At(t.Context(), r, turn, spec))
 	require.Equal(t, turn, p.Turn)
 	r.Seek(turn)
 	require.Len(t, p.Seats, r.State().Acting().Len())
@@ -127,8 +118,7 @@ func requirePosition(t *testing.T, r *playback.Timeline, turn int, spec string) 
 			require.NotEmpty(t, m.Worth)
 		}
 	}
-	over, err := new(Analyst).At(t.Context(), r, r.Len()-1, "")
-	require.NoError(t, err)
+	over := envtest.Must(new(Analyst).At(t.Context(), r, r.Len()-1, ""))
 	if r.State().Acting() == 0 {
 		require.Empty(t, over.Seats)
 	} else {
@@ -138,10 +128,8 @@ func requirePosition(t *testing.T, r *playback.Timeline, turn int, spec string) 
 }
 
 func TestValuesForPeople(t *testing.T) {
-	two, err := games.Lookup("blocking")
-	require.NoError(t, err)
-	one, err := games.Lookup("dropblox")
-	require.NoError(t, err)
+	two := envtest.Must(games.Lookup("blocking"))
+	one := envtest.Must(games.Lookup("dropblox"))
 	points, odds := &bots.Ranker{}, &bots.Ranker{Odds: true}
 	for _, c := range []struct {
 		d           decision
@@ -169,30 +157,22 @@ func TestAnalystRefuses(t *testing.T) {
 	require.Equal(t, []string{"hand:ply=1", "learned", "hand"}, a.Agents("blockbattle"))
 	require.Empty(t, a.Agents("chess"))
 	require.Empty(t, a.Agents("wintetris:tick"))
-	_, err := a.At(t.Context(), r, 3, "random")
-	require.ErrorContains(t, err, "it gives no values to actions")
+	require.ErrorContains(t, envtest.Failed(a.At(t.Context(), r, 3, "random")), "it gives no values to actions")
 	for _, text := range []string{"exec:touch x", "hand:weights=x", "human", "x=hand:weights=x"} {
 		r.Rec.Agents[1] = text // a name in a record is shown, and never an agent
-		p, err := a.At(t.Context(), r, 3, "")
-		require.NoError(t, err)
-		require.Equal(t, text, p.Seats[1].Player)
-		_, err = a.At(t.Context(), r, 3, text)
-		require.ErrorIs(t, err, bots.ErrUntrusted)
-		_, err = (&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, text)
-		require.ErrorIs(t, err, bots.ErrUntrusted)
+		require.Equal(t, text, envtest.Must(a.At(t.Context(), r, 3, "")).Seats[1].Player)
+		require.ErrorIs(t, envtest.Failed(a.At(t.Context(), r, 3, text)), bots.ErrUntrusted)
+		require.ErrorIs(t, envtest.Failed((&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, text)), bots.ErrUntrusted)
 	}
-	p, err := (&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, "")
-	require.NoError(t, err)
-	require.Equal(t, "me", p.Agent)
-	_, err = (&Analyst{First: "me=random"}).At(t.Context(), r, 3, "")
+	require.Equal(t, "me", envtest.Must((&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, "")).Agent)
+	_, err := (&Analyst{First: "me=random"}).At(t.Context(), r, 3, "")
 	require.ErrorContains(t, err, "it gives no values to actions", "the default is what the user names")
 	tick := game(t, "wintetris:tick", 1, "hand", -1)
 	_, err = new(Analyst).At(t.Context(), tick, 3, "")
 	require.ErrorContains(t, err, "an action is the keys of one tick")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	got, err := a.Game(ctx, r, "hand", func(int) {})
-	require.NoError(t, err)
+	got := envtest.Must(a.Game(ctx, r, "hand", func(int) {}))
 	require.True(t, got.Stopped)
 	require.Zero(t, got.Turns)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/wintetris"
 )
 
 // pressed lets a person with these keys act in the first position of a game.
 func pressed(t *testing.T, game string, keys ...string) (env.Action, string, error) {
-	g, err := games.Lookup(game)
-	require.NoError(t, err)
+	g := envtest.Must(games.Lookup(game))
 	s := g.New(g.MinSeats)
 	s.Reset(1)
 	var in []io.Reader // one key a read, as a terminal gives them
@@ -45,27 +45,23 @@ func TestKeysReachEveryColumn(t *testing.T) {
 		require.NoError(t, err, game)
 		require.NotEqual(t, left, right, game)
 	}
-	still, _, err := pressed(t, "blocking", "\r")
-	require.NoError(t, err)
-	turned, _, err := pressed(t, "blocking", "\x1b[A", "\r")
-	require.NoError(t, err)
+	still, _ := envtest.Must2(pressed(t, "blocking", "\r"))
+	turned, _ := envtest.Must2(pressed(t, "blocking", "\x1b[A", "\r"))
 	require.NotEqual(t, still, turned)
 }
 
 func TestKeysTypeAMove(t *testing.T) {
-	a, out, err := pressed(t, "blockbattle", ":", "r", "0", "x", "\x7f", " ", "x", "3", " ", "y", "1", "9", "\r")
-	require.NoError(t, err)
+	a, out := envtest.Must2(pressed(t, "blockbattle", ":", "r", "0", "x", "\x7f", " ", "x", "3", " ", "y", "1", "9", "\r"))
 	require.Contains(t, out, "move: r0 x3 y1")
 	g, _ := games.Lookup("blockbattle")
 	require.Equal(t, "r0 x3 y19", g.Text(a))
 
-	_, out, err = pressed(t, "blockbattle", ":", "n", "o", "\r", ":", "q", "\x1b", "?", "q")
+	_, out, err := pressed(t, "blockbattle", ":", "n", "o", "\r", ":", "q", "\x1b", "?", "q")
 	require.ErrorIs(t, err, ErrQuit)
 	require.Contains(t, out, `blockbattle: action "no"`)
 	require.Contains(t, out, "r0 x8 y19", "? lists the moves")
 	for _, keys := range [][]string{{"\x03"}, nil} { // nil: the terminal is gone
-		_, _, err = pressed(t, "blockbattle", keys...)
-		require.ErrorIs(t, err, ErrQuit)
+		require.ErrorIs(t, envtest.Failed2(pressed(t, "blockbattle", keys...)), ErrQuit)
 	}
 }
 
@@ -75,9 +71,7 @@ func TestLines(t *testing.T) {
 	s.Reset(1)
 	var out strings.Builder
 	p := &Player{Game: g, Keys: NewKeys(strings.NewReader("?\nx\n99 99 9\n"+g.Text(s.Legal(0, nil)[3])), false), Out: &out}
-	a, err := p.Act(t.Context(), s, 0)
-	require.NoError(t, err)
-	require.Equal(t, s.Legal(0, nil)[3], a)
+	require.Equal(t, s.Legal(0, nil)[3], envtest.Must(p.Act(t.Context(), s, 0)))
 	require.Contains(t, out.String(), "seat 1, your move")
 	require.NotContains(t, out.String(), "\x1b", "no control sequences without a terminal")
 }

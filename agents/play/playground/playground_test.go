@@ -43,13 +43,10 @@ func folder(t *testing.T) string {
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	require.NoError(t, err)
+	root := envtest.Must(exec.Command("go", "env", "GOROOT").Output())
 	pages := filepath.Join(dir, "playground")
 	require.NoError(t, write(wasm, filepath.Join(strings.TrimSpace(string(root)), "lib/wasm/wasm_exec.js"), pages))
-	packed, err := pack(filepath.Join(pages, "program.js"))
-	require.NoError(t, err)
-	size := base64.StdEncoding.DecodedLen(len(packed))
+	size := base64.StdEncoding.DecodedLen(len(envtest.Must(pack(filepath.Join(pages, "program.js")))))
 	t.Logf("program.js: %d bytes compressed", size)
 	require.Less(t, size, 2_500_000)
 	return pages
@@ -102,8 +99,7 @@ func TestStarting(t *testing.T) {
 // list of games is read again.
 func unreadable(b *webtest.Tab) {
 	const alert = "Array.from(document.querySelectorAll('[role=alert]:not([hidden])'), (e) => e.textContent).join('|')"
-	good, err := os.ReadFile("../../../datasets/games/tetrisduel.jsonl")
-	require.NoError(b, err)
+	good := envtest.Must(os.ReadFile("../../../datasets/games/tetrisduel.jsonl"))
 	search := func(text, total string) {
 		b.Text(fmt.Sprintf("document.querySelector('#search').value = %q, void document.querySelector('#search').dispatchEvent(new Event('input'))", text))
 		b.Await(fmt.Sprintf("document.querySelector('#total').textContent === %q", total))
@@ -168,10 +164,7 @@ func plays(b *webtest.Tab, g *env.Game) {
 	b.Shot(g.Name + "-over")
 	b.Text("void playground('api/record').then((r) => r.json()).then((text) => { window.record = text; })")
 	b.Await("window.record")
-	r, err := record.NewReader(g.Name, strings.NewReader(b.Text("window.record")))
-	require.NoError(b, err)
-	rec, err := r.Read()
-	require.NoError(b, err)
+	rec := envtest.Must(envtest.Must(record.NewReader(g.Name, strings.NewReader(b.Text("window.record")))).Read())
 	require.NoError(b, record.Check(g, rec))
 	require.False(b, rec.Stopped)
 	asOurs(b.T, g, rec)
@@ -187,37 +180,30 @@ func plays(b *webtest.Tab, g *env.Game) {
 
 // touch touches elements as a finger does, one after the other.
 func touch(b *webtest.Tab, elements ...string) {
-	b.Helper()
 	_, err := chromedp.Call(b.Ctx, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
 	require.NoError(b, err)
 	for _, element := range elements {
-		at, err := chromedp.Run(b.Ctx, chromedp.Evaluate[input.TouchPoint](fmt.Sprintf(
+		at := envtest.Must(chromedp.Run(b.Ctx, chromedp.Evaluate[input.TouchPoint](fmt.Sprintf(
 			"(() => { const r = document.querySelector(%q).getBoundingClientRect();"+
-				"return {x: r.left + r.width / 2, y: r.top + r.height / 2}; })()", element)))
-		require.NoError(b, err)
+				"return {x: r.left + r.width / 2, y: r.top + r.height / 2}; })()", element))))
 		for _, e := range []input.DispatchTouchEventParams{{Type: "touchStart", TouchPoints: []*input.TouchPoint{&at}},
 			{Type: "touchEnd", TouchPoints: []*input.TouchPoint{}}} {
-			_, err = chromedp.Call(b.Ctx, input.DispatchTouchEvent, e)
-			require.NoError(b, err)
+			envtest.Must(chromedp.Call(b.Ctx, input.DispatchTouchEvent, e))
 		}
 	}
 }
 
 // asOurs holds that the opponent of a record chose what it chooses on this machine.
 func asOurs(t *testing.T, g *env.Game, rec *record.Record) {
-	factory, err := bots.New(g, bots.Foreign(opponent, nil))
-	require.NoError(t, err)
-	agent, err := factory(1)
-	require.NoError(t, err)
-	line, err := playback.Whole(t.Context(), g, rec)
-	require.NoError(t, err)
+	factory := envtest.Must(bots.New(g, bots.Foreign(opponent, nil)))
+	agent := envtest.Must(factory(1))
+	line := envtest.Must(playback.Whole(t.Context(), g, rec))
 	chosen, s := 0, g.New(rec.Seats)
 	for n := range line.Len() - 1 {
 		line.Seek(n)
 		if line.State().Acting().Has(1) && line.Moves()[1] != env.None {
 			s.CopyFrom(line.State())
-			a, err := agent.Act(t.Context(), s, 1)
-			require.NoError(t, err)
+			a := envtest.Must(agent.Act(t.Context(), s, 1))
 			require.Equal(t, g.Text(a), g.Text(line.Moves()[1]), "position %d", n)
 			chosen++
 		}
@@ -230,20 +216,15 @@ func asOurs(t *testing.T, g *env.Game, rec *record.Record) {
 // more than a thousand positions if BLOCKYARD_LONG is set.
 func moves(b *webtest.Tab) {
 	const chunk = 2
-	h, err := newHall()
-	require.NoError(b, err)
-	files, err := filepath.Glob("../../../datasets/games/*.jsonl")
-	require.NoError(b, err)
+	h := envtest.Must(newHall())
+	files := envtest.Must(filepath.Glob("../../../datasets/games/*.jsonl"))
 	require.Len(b, files, 5)
 	b.Visit("watch.html")
 	same := 0
 	for _, path := range files {
-		text, err := os.ReadFile(path)
-		require.NoError(b, err)
+		text := envtest.Must(os.ReadFile(path))
 		name := filepath.Base(path)
-		n, err := h.library.Add(name, text)
-		require.NoError(b, err)
-		require.Positive(b, n)
+		require.Positive(b, envtest.Must(h.library.Add(name, text)))
 		drop(b, name, text)
 		b.Await(fmt.Sprintf("document.querySelector('[data-id=%q]') || document.querySelector('.where .id').textContent === %[1]q",
 			name+":1"))

@@ -43,7 +43,6 @@ func sizes(b *webtest.Tab, name string) {
 
 // moved waits until the page shows a turn.
 func moved(b *webtest.Tab, turn int) {
-	b.Helper()
 	b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === 'Turn %d'", turn))
 }
 

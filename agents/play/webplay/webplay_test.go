@@ -99,7 +99,6 @@ func (s *sitting) turn(t *testing.T) Position {
 
 // next begins the next game.
 func (s *sitting) next(t *testing.T, p Position) Position {
-	t.Helper()
 	require.NoError(t, s.restart(p.Version))
 	for seed := p.Seed; p.Seed == seed; p = s.turn(t) {
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/txtar"
+
+	"blockyard/env/envtest"
 )
 
 // spoken gives the sample program the text without which it does nothing.
@@ -34,7 +36,6 @@ func TestMain(m *testing.M) {
 }
 
 func run(t *testing.T, name string, args ...string) string {
-	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = sample
 	out, err := cmd.CombinedOutput()
@@ -47,11 +48,8 @@ func TestSourceBehavesAsTheProgram(t *testing.T) {
 	t.Parallel()
 	o := Options{Package: "sample/bot", Dir: sample, Replace: spoken,
 		Header: []string{"Code generated; DO NOT EDIT.", "", "More."}}
-	src, err := Source(o)
-	require.NoError(t, err)
-	again, err := Source(o)
-	require.NoError(t, err)
-	require.Equal(t, string(src), string(again))
+	src := envtest.Must(Source(o))
+	require.Equal(t, string(src), string(envtest.Must(Source(o))))
 
 	alone, over := t.TempDir(), filepath.Join(t.TempDir(), "overlay.json")
 	for name, text := range map[string]string{
@@ -59,15 +57,12 @@ func TestSourceBehavesAsTheProgram(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(alone, name), []byte(text), 0o600))
 	}
-	here, err := filepath.EvalSymlinks(filepath.Join(sample, "bot", "text.go"))
-	require.NoError(t, err)
+	here := envtest.Must(filepath.EvalSymlinks(filepath.Join(sample, "bot", "text.go")))
 	replace := `{"Replace":{"` + here + `":"` + filepath.Join(alone, "text.go.txt") + `"}}`
 	require.NoError(t, os.WriteFile(over, []byte(replace), 0o600))
 	require.Equal(t, run(t, "go", "run", "-overlay", over, "sample/bot"), run(t, "go", "-C", alone, "run", "."))
 
-	clean, err := format.Source(src)
-	require.NoError(t, err)
-	require.Equal(t, string(clean), string(src))
+	require.Equal(t, string(envtest.Must(format.Source(src))), string(src))
 	require.True(t, bytes.HasPrefix(src, []byte("// Code generated; DO NOT EDIT.\n//\n// More.\n\npackage main\n")))
 	for _, gone := range []string{"neverReached", "must not be", "Dropped", "Forgotten", "neverUsed", "no text",
 		"the third", "unused", "Unset", "Unneeded", "sample/rules\""} {
@@ -94,8 +89,7 @@ func TestSourceRefuses(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.o.Dir = sample
-			_, err := Source(c.o)
-			require.ErrorContains(t, err, c.want)
+			require.ErrorContains(t, envtest.Failed(Source(c.o)), c.want)
 		})
 	}
 }
@@ -123,10 +117,9 @@ func TestSourceRefusesNewerLanguage(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			file := "newlang/main.go"
-			text, err := os.ReadFile(filepath.Join(sample, file))
-			require.NoError(t, err)
+			text := envtest.Must(os.ReadFile(filepath.Join(sample, file)))
 			text = bytes.Replace(text, []byte("func run(n int) {}"), []byte("func run(n int) {\n"+c.line+"\n}"), 1)
-			_, err = Source(Options{Package: "sample/newlang", Dir: sample, Replace: map[string][]byte{file: text}})
+			_, err := Source(Options{Package: "sample/newlang", Dir: sample, Replace: map[string][]byte{file: text}})
 			require.ErrorContains(t, err, "newlang/main.go:6: ")
 			require.ErrorContains(t, err, c.want)
 			require.True(t, strings.Contains(err.Error(), "write it out") || strings.Contains(err.Error(), "copy it"))

@@ -21,6 +21,7 @@ import (
 	"blockyard/agents/contest/compile/compiletest"
 	host "blockyard/agents/contest/library"
 	"blockyard/agents/submit/wintetris/handles"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -84,12 +85,10 @@ func (b build) header(t *testing.T) {
 }
 
 // played is what a host prints of games of our engine with a solver of ours, one for each seed.
-func played(t *testing.T, options string, first, last uint64) (out string) {
-	t.Helper()
+func played(options string, first, last uint64) (out string) {
 	var e wintetris.Engine
 	for seed := first; seed <= last; seed++ {
-		s, err := handles.NewSolver(options)
-		require.NoError(t, err)
+		s := envtest.Must(handles.NewSolver(options))
 		for e.Start(seed); e.Over == wintetris.Running; {
 			e.Tick(s.Update(&e.Field, e.Piece, e.Upcoming(), e.New))
 		}
@@ -111,7 +110,7 @@ func (b build) hosts(t *testing.T) {
 	file := filepath.Join(b.dir, "weights.json")
 	text := wintetrisbot.Entry.Baseline.Format([]float32{0, 0, 100, 300, -100, -50, 0})
 	require.NoError(t, os.WriteFile(file, text, 0o600))
-	demo := played(t, "", 1, 20)
+	demo := played("", 1, 20)
 	require.Contains(t, demo, "seed 1 lines 378 ")
 	require.Contains(t, demo, "seed 12 lines 143 ")
 	require.Equal(t, demo, output(t, c, b.library, "1", "20"))
@@ -120,7 +119,7 @@ func (b build) hosts(t *testing.T) {
 		"parts = 1; evaluator=hand", "holes=-400;slots=10;row=150;rows=300;top=-100;bottom=-50;chasms=200",
 		"holes=-500;weights=" + file,
 	} {
-		require.Equal(t, played(t, options, 3, 6), output(t, c, b.library, "3", "6", options), options)
+		require.Equal(t, played(options, 3, 6), output(t, c, b.library, "3", "6", options), options)
 	}
 	require.Contains(t, demo, output(t, cpp, "8", "12"))
 	games := output(t, c, inC, "1", "2")
@@ -138,23 +137,20 @@ func (b build) hosts(t *testing.T) {
 
 // ours loads the library into a process of Go's, so that two of its runtimes meet there.
 func (b build) ours(t *testing.T) {
-	p, err := host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute})
-	require.NoError(t, err)
+	p := envtest.Must(host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute}))
 	defer p.Close()
 	for _, options := range []string{"", "evaluator=learned"} {
 		require.NoError(t, p.Open(t.Context(), options))
-		s, err := handles.NewSolver(options)
-		require.NoError(t, err)
+		s := envtest.Must(handles.NewSolver(options))
 		var e wintetris.Engine
 		for e.Start(10); e.Over == wintetris.Running && e.Lines < 100; {
-			bits, err := p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), e.New)
-			require.NoError(t, err)
+			bits := envtest.Must(p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), e.New))
 			require.Equal(t, s.Update(&e.Field, e.Piece, e.Upcoming(), e.New), bits)
 			e.Tick(bits)
 		}
 		require.Equal(t, options == "", e.Over != wintetris.Running, "the learned one plays on")
 	}
-	err = p.Open(t.Context(), "evaluator=guess")
+	err := p.Open(t.Context(), "evaluator=guess")
 	require.EqualError(t, err, `wt_open: option evaluator: "guess": want hand or learned`)
 }
 
@@ -197,12 +193,9 @@ func holds(t *testing.T, out string, want []string) {
 // TestCrashes is about solvers that crash: their calls fail, and nothing else does.
 func TestCrashes(t *testing.T) {
 	t.Parallel()
-	own, err := filepath.Abs("solver.go")
-	require.NoError(t, err)
-	crashing, err := filepath.Abs("testdata/solver_fault.go.txt")
-	require.NoError(t, err)
-	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{own: crashing}})
-	require.NoError(t, err)
+	own := envtest.Must(filepath.Abs("solver.go"))
+	crashing := envtest.Must(filepath.Abs("testdata/solver_fault.go.txt"))
+	overlay := envtest.Must(json.Marshal(map[string]any{"Replace": map[string]string{own: crashing}}))
 	file := filepath.Join(t.TempDir(), "overlay.json")
 	require.NoError(t, os.WriteFile(file, overlay, 0o600))
 	b := newBuild(t, "crashing", "-overlay", file)
@@ -221,8 +214,7 @@ func (b build) caller(t *testing.T) {
 	out := output(t, "env", "GOGC=2", b.program(t, "testdata/caller.c"), seconds, seed)
 	t.Log(out)
 	var calls, answered int
-	_, err := fmt.Sscanf(out, "calls %d answered %d", &calls, &answered)
-	require.NoError(t, err, out)
+	require.NoError(t, envtest.Failed(fmt.Sscanf(out, "calls %d answered %d", &calls, &answered)), out)
 	require.Greater(t, answered, calls/20, "most calls are bad, but not all")
 }
 
@@ -232,7 +224,6 @@ func BenchmarkCall(b *testing.B) {
 	b.ResetTimer()
 	var each float64
 	out := output(b, program, "cost", strconv.Itoa(b.N))
-	_, err := fmt.Sscanf(out[strings.Index(out, "cost"):], "cost %f", &each)
-	require.NoError(b, err, out)
+	require.NoError(b, envtest.Failed(fmt.Sscanf(out[strings.Index(out, "cost"):], "cost %f", &each)), out)
 	b.ReportMetric(each, "cpu-ns/call")
 }

@@ -11,6 +11,7 @@ import (
 
 	"blockyard/agents/bots/entry/toybot"
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 )
 
 // weights are the weights of a network in the order of its text.
@@ -30,10 +31,8 @@ func TestTrustedReadsWhatEncodeWrites(t *testing.T) {
 				l.B[i] = float32(r.NormFloat64() * math.Exp2(-20*r.Float64()) * math.Exp2(float64(bits-20)))
 			}
 		}
-		net, err := mlp.New(layers)
-		require.NoError(t, err)
-		text, err := Encode(net, bits)
-		require.NoError(t, err)
+		net := envtest.Must(mlp.New(layers))
+		text := envtest.Must(Encode(net, bits))
 		for line := range strings.Lines(text) {
 			require.LessOrEqual(t, len(strings.TrimSpace(line)), LineLen)
 		}
@@ -44,23 +43,17 @@ func TestTrustedReadsWhatEncodeWrites(t *testing.T) {
 		if bits == Exact {
 			require.Equal(t, net.Layers(), decoded.Layers())
 		}
-		again, err := Encode(decoded, bits)
-		require.NoError(t, err)
-		require.Equal(t, text, again)
+		require.Equal(t, text, envtest.Must(Encode(decoded, bits)))
 	}
-	_, err := Encode(nil, Exact+1)
-	require.Error(t, err)
+	require.Error(t, envtest.Failed(Encode(nil, Exact+1)))
 }
 
 // Weights far smaller than the largest are rounded to multiples of the smallest number: 2^-53 of it with all bits.
 func TestSmallWeights(t *testing.T) {
 	for _, largest := range []float32{1, -math.MaxFloat32, 1.999, 1e-30, 0} {
 		x := []float32{largest, largest * 0x1p-30, largest * 0x1.8p-52, largest * 0x1p-60, 0}
-		net, err := mlp.New([]mlp.Layer{{In: len(x), Out: 1, W: x, B: []float32{0}}})
-		require.NoError(t, err)
-		text, err := Encode(net, Exact)
-		require.NoError(t, err)
-		got := weights(Trusted(text))
+		net := envtest.Must(mlp.New([]mlp.Layer{{In: len(x), Out: 1, W: x, B: []float32{0}}}))
+		got := weights(Trusted(envtest.Must(Encode(net, Exact))))
 		require.Equal(t, x[:2], got[:2])
 		require.InDelta(t, x[2], got[2], math.Abs(float64(largest))*0x1p-53)
 		require.Equal(t, []float32{0, 0, 0}, got[3:])

@@ -11,6 +11,7 @@ import (
 
 	"blockyard/agents/bots/wintetrisbot"
 	"blockyard/datasets/program/capi"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -36,9 +37,7 @@ func TestBlocksInBothTerms(t *testing.T) {
 			}
 		}
 		at := wintetris.Spawn(k)
-		got, err := Block("it", int32(k), 0, int32(at.X), []int32{-1, 0, 0, 0, 0, 0, 0}[k])
-		require.NoError(t, err)
-		require.Equal(t, at, got)
+		require.Equal(t, at, envtest.Must(Block("it", int32(k), 0, int32(at.X), []int32{-1, 0, 0, 0, 0, 0, 0}[k])))
 	}
 	require.Greater(t, n, 4000)
 }
@@ -122,8 +121,7 @@ func TestCrash(t *testing.T) {
 	for i, want := range []int32{5, -3, 5, -3} {
 		require.Equal(t, want, tab.Update(h, ask), i)
 	}
-	text, err := tab.LastError(h)
-	require.NoError(t, err)
+	text := envtest.Must(tab.LastError(h))
 	require.Equal(t, "the solver failed: oh", text)
 	require.Equal(t, []string{"o", "o"}, made)
 	refuse = true
@@ -131,8 +129,7 @@ func TestCrash(t *testing.T) {
 	text, _ = tab.LastError(h)
 	require.Equal(t, "not again", text)
 	require.Zero(t, tab.Close(h))
-	_, err = tab.LastError(h)
-	require.ErrorIs(t, err, capi.ErrNotOpen)
+	require.ErrorIs(t, envtest.Failed(tab.LastError(h)), capi.ErrNotOpen)
 }
 
 func TestSoManySolversAndNoMore(t *testing.T) {
