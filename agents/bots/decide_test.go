@@ -3,18 +3,14 @@
 package bots
 
 import (
-	"fmt"
-	"path/filepath"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"blockyard/agents/bots/entry/toybot"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
-	"blockyard/env/envtest"
 	"blockyard/env/tetrisduel"
 	"blockyard/env/vec"
 )
@@ -26,7 +22,7 @@ import (
 func BenchmarkDecide(b *testing.B) {
 	for _, e := range All {
 		for _, spec := range []string{"hand", "learned"} {
-			b.Run(e.Game+"/"+spec, func(b *testing.B) { benchmarkChoice(b, lookup(e.Game), spec) })
+			b.Run(e.Game+"/"+spec, func(b *testing.B) { benchmarkChoice(b, lookup(b, e.Game), spec) })
 		}
 	}
 }
@@ -35,7 +31,7 @@ func BenchmarkDecide(b *testing.B) {
 // and with the one that it has by default.
 func BenchmarkOpponents(b *testing.B) {
 	for _, e := range All {
-		g := lookup(e.Game)
+		g := lookup(b, e.Game)
 		for _, name := range Names(g) {
 			for _, options := range []string{":ply=1", ":depth=1,width=1", ""} {
 				if _, err := New(g, Own(name+options)); err == nil {
@@ -48,12 +44,13 @@ func BenchmarkOpponents(b *testing.B) {
 
 // benchmarkChoice times one choice of an agent.
 func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
+	b.Helper()
 	list := middles(b, g)
 	a := agent(b, g, spec, 1)
 	s := g.New(g.MinSeats)
 	decide := func(i int) {
 		s.CopyFrom(list[i%len(list)])
-		act(a, s, s.Acting().First())
+		act(b, a, s, s.Acting().First())
 	}
 	for i := range list { // the memory of the search grows
 		decide(i)
@@ -75,10 +72,13 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func benchmarkStep(b *testing.B, g *env.Game, spec string) {
+	b.Helper()
 	f := factory(b, g, spec)
-	e := envtest.Must(vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}}))
+	e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
+	require.NoError(b, err)
 	defer e.Close()
-	out := envtest.Must(e.NewBatch())
+	out, err := e.NewBatch()
+	require.NoError(b, err)
 	require.NoError(b, e.Reset(vec.From(1), nil, out))
 	actions := make([]env.Action, 1024*e.Rows())
 	step := func() {
@@ -91,6 +91,7 @@ func benchmarkStep(b *testing.B, g *env.Game, spec string) {
 
 // reportCPU runs f as often as b wants, and reports the CPU time of one run as cpu-ns/op.
 func reportCPU(b *testing.B, f func()) {
+	b.Helper()
 	b.ReportAllocs()
 	n, start := 0, cpuTime(b)
 	for b.Loop() {
@@ -102,6 +103,7 @@ func reportCPU(b *testing.B, f func()) {
 
 // middles returns positions of one game of g, as the acting seat sees them.
 func middles(tb testing.TB, g *env.Game) (list []env.State) {
+	tb.Helper()
 	a := agent(tb, g, searches(g, "ply=1", "")[0], 1) // its default search where that takes no ply
 	s := begun(g, g.MinSeats, 3)
 	walk(tb, g, s, 60, func(view env.State, seat, ply int) env.Action {
@@ -110,7 +112,7 @@ func middles(tb testing.TB, g *env.Game) (list []env.State) {
 			at.CopyFrom(view)
 			list = append(list, at)
 		}
-		return act(a, view, seat)
+		return act(tb, a, view, seat)
 	})
 	return list
 }
@@ -120,17 +122,4 @@ func cpuTime(tb testing.TB) time.Duration {
 	var u syscall.Rusage
 	require.NoError(tb, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
-}
-
-// BenchmarkLayers is BenchmarkDecide for networks of Block Battle with one hidden layer, and with a second one of 32
-// units. Their weights are random: the actions hardly depend on them, as the positions are given.
-func BenchmarkLayers(b *testing.B) {
-	g := blockbattle.Game
-	features := Features(g).Names
-	for _, hidden := range [][]int{{64}, {64, 32}} {
-		file := filepath.Join(b.TempDir(), "net.safetensors")
-		sizes := append(append([]int{len(features)}, hidden...), 1)
-		save(b, file, toybot.RandomNet(b, 1, sizes...), Of(g).Facts(g, nil))
-		b.Run(fmt.Sprint(hidden), func(b *testing.B) { benchmarkChoice(b, g, "learned:weights="+file) })
-	}
 }

@@ -11,6 +11,8 @@
 package envtest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"os"
 	"strconv"
 	"testing"
@@ -53,6 +55,15 @@ func Must[T any](v T, err error) T {
 func Must2[T, U any](v T, w U, err error) (T, U) {
 	Must(v, err)
 	return v, w
+}
+
+// Gzip compresses a text.
+func Gzip(text string) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	Must(w.Write([]byte(text)))
+	Must(0, w.Close())
+	return out.Bytes()
 }
 
 // Failed returns the error of a call whose value does not matter.
