@@ -271,10 +271,7 @@ type here struct {
 
 func (h *here) Play(ctx context.Context, p *match.Played) (*record.Record, error) {
 	h.games.Add(1)
-	seed, err := strconv.ParseUint(p.Seed, 10, 64)
-	if err != nil {
-		return nil, err
-	}
+	seed := envtest.Must(strconv.ParseUint(p.Seed, 10, 64))
 	rec, err := match.Play(ctx, match.Game{Rules: h.g, Seed: seed, Names: []string{h.names(p.Seats[0]), h.names(p.Seats[1])},
 		Agents: []env.Agent{search.NewRandom(seed), search.NewFirst()}})
 	if err == nil {

@@ -207,8 +207,7 @@ func TestOpponent(t *testing.T) {
 	for _, o := range blockbattlebot.Entry.Others {
 		require.Equal(t, o.New(), envtest.Must(BlockBattle.Opponent(o.Name)))
 	}
-	a := envtest.Must(BlockBattle.Opponent("hand"))
-	b := envtest.Must(BlockBattle.Opponent("hand"))
+	a, b := envtest.Must(BlockBattle.Opponent("hand")), envtest.Must(BlockBattle.Opponent("hand"))
 	require.Equal(t, blockbattlebot.NewHand(), a)
 	require.NotSame(t, a, b, "it belongs to one worker")
 	envtest.Must(Blocking.Opponent("greedy"))

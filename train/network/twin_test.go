@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	G "gorgonia.org/gorgonia"
 
+	"blockyard/datasets/program"
 	"blockyard/env/envtest"
 )
 
@@ -94,4 +95,44 @@ func TestTwinOfGorgoniasOperations(t *testing.T) {
 			require.Greater(t, moved, len(before)/2, "%v %s: weights that training moved", c.Sizes, c.Loss)
 		}
 	}
+}
+
+// fits are the networks of the benchmarks, and the rows of their batches.
+var fits = []Config{
+	{Sizes: []int{250, 128, 64, 1}, Batch: 1024},
+	{Sizes: []int{141, 64, 1}, Batch: 256},
+	{Sizes: []int{40, 64, 32, 1}, Batch: 256},
+}
+
+// measure takes optimiser steps on a batch for each of fits. rows/core-s counts rows for each second of one core's work,
+// as the operating system accounts it.
+func measure(b *testing.B, start func(*testing.B, *Trainer) (step func(x, y []float32))) {
+	for _, c := range fits {
+		b.Run(fmt.Sprintf("%v/batch=%d", c.Sizes, c.Batch), func(b *testing.B) {
+			step := start(b, trainer(b, c))
+			x, y := batch(1, c.Batch, c.Sizes[0])
+			b.ReportAllocs()
+			began := envtest.Must(program.CPU())
+			for b.Loop() {
+				step(x, y)
+			}
+			b.ReportMetric(float64(b.N*c.Batch)/(envtest.Must(program.CPU())-began).Seconds(), "rows/core-s")
+		})
+	}
+}
+
+// BenchmarkFit trains as self-play does. bench/learner.py of the Python client compares it with PyTorch.
+func BenchmarkFit(b *testing.B) {
+	measure(b, func(b *testing.B, tr *Trainer) func(x, y []float32) {
+		return func(x, y []float32) { envtest.Must(tr.Fit(x, y, 1e-3)) }
+	})
+}
+
+// BenchmarkTwin trains the same networks with gorgonia's own operations and solver: what those of this package gain is
+// BenchmarkFit divided by it.
+func BenchmarkTwin(b *testing.B) {
+	measure(b, func(b *testing.B, tr *Trainer) func(x, y []float32) {
+		w, solver := newTwin(b, tr, tr.config.Batch), G.NewAdamSolver(G.WithLearnRate(1e-3))
+		return func(x, y []float32) { w.fit(b, solver, x, y) }
+	})
 }

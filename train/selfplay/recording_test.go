@@ -32,8 +32,7 @@ type sitting struct {
 
 // sit begins or continues the run in a folder and records to a file there, unless name is empty.
 func sit(t *testing.T, dir, name string) (*sitting, error) {
-	state := filepath.Join(dir, StateFile)
-	r, err := Resume(task.BlockBattle, state, newRecorder(), 2)
+	r, err := Resume(task.BlockBattle, filepath.Join(dir, StateFile), newRecorder(), 2)
 	if os.IsNotExist(err) {
 		r, err = New(task.BlockBattle, newRecorder(), nil, 2)
 	}
@@ -147,8 +146,7 @@ func TestRecordsOfSeveralFiles(t *testing.T) {
 	more := slices.Concat(text, first, []byte("\n")) // a game of somebody else, the same as the first
 	require.NoError(t, os.WriteFile(b, more, 0o600))
 	playInto(t, dir, "b.jsonl", 24)
-	all := append(recorded(t, a), recorded(t, b)...)
-	require.ElementsMatch(t, append(want, string(first)), all)
+	require.ElementsMatch(t, append(want, string(first)), append(recorded(t, a), recorded(t, b)...))
 
 	s, err = sit(t, dir, "") // no --record: the games in progress are of no use any more
 	require.NoError(t, err)
