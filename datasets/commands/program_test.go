@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/jsonl"
@@ -387,10 +388,8 @@ func TestViewWeb(t *testing.T) {
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/#blockbattle\.jsonl:1/7\n$`, line)
 	address, _, _ := strings.Cut(line, "#")
 	webtest.Refuses(t, strings.Trim(address, "htp:/"), "/", http.StatusOK)
-	reply := envtest.Must(http.Get(address))
-	page := envtest.Must(io.ReadAll(reply.Body))
-	reply.Body.Close()
-	require.Contains(t, string(page), "Blockyard replays")
+	_, page := opstest.Get(t, address)
+	require.Contains(t, page, "Blockyard replays")
 	require.NoError(t, envtest.Must(os.FindProcess(os.Getpid())).Signal(syscall.SIGTERM))
 	select {
 	case s := <-status:

@@ -212,7 +212,6 @@ func TestGamesThatBreakOff(t *testing.T) {
 		text[game] = firstGame(t, game, part)
 	}
 	differs := func(game string, differ int, first string, text ...string) {
-		t.Helper()
 		rep := envtest.Must(check(checkers[game](), text...))
 		require.Equal(t, differ, rep.Differ, rep.First)
 		require.Contains(t, rep.First, first)

@@ -302,8 +302,7 @@ func TestSpoiltRecords(t *testing.T) {
 		spoil(rec)
 		var out bytes.Buffer
 		w := record.NewWriter(&out)
-		require.NoError(t, w.Write(rec))
-		require.NoError(t, w.Close())
+		require.NoError(t, errors.Join(w.Write(rec), w.Close()))
 		r := envtest.Must(record.NewReader("spoilt", &out))
 		s := envtest.Must(NewShards(t.TempDir(), g, 100))
 		require.Error(t, NewWalker(g, s).Next(context.Background(), r), name)

@@ -6,7 +6,6 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -190,8 +189,7 @@ func TestEveryGame(t *testing.T) {
 // A record's frames are the game's own, position by position.
 func TestFramesAreTheGames(t *testing.T) {
 	c := serve(t, "../games/blocking.jsonl")
-	d := c.game("blocking.jsonl:1")
-	require.Equal(t, 31, d.Replay.Frames)
+	require.Equal(t, 31, c.game("blocking.jsonl:1").Replay.Frames)
 	got := c.frames("blocking.jsonl:1", 0, 256)
 	require.Len(t, got.Frames, 31)
 	first := got.Frames[0]
@@ -356,11 +354,10 @@ func TestKindOfAToy(t *testing.T) {
 	require.Equal(t, kind{Title: "Toy, pick", Unit: "move"}, kindOf("toy:pick"))
 
 	path := filepath.Join(t.TempDir(), "toy.jsonl")
-	w := envtest.Must(record.Create(path))
 	s, rec := toy.Pick.New(2), record.New(toy.Pick, 0, []string{"a", "b"})
 	s.Reset(0)
 	rec.End(s)
-	require.NoError(t, errors.Join(w.Write(rec), w.Close()))
+	require.NoError(t, record.AppendTo(path, rec))
 	c := serve(t, path)
 	require.Equal(t, "toy:pick", c.list("").Games[0].Game)
 	require.Equal(t, "card", c.frames("toy.jsonl:1", 0, 1).Frames[0].Boards[0].Name)
@@ -378,14 +375,8 @@ func (c *client) all(id string) (all []Frame) {
 
 // writeBomb writes a compressed file of so many times the same text, and then an end.
 func writeBomb(t *testing.T, path, text string, times int, end string) {
-	member := func(text string) []byte {
-		var out bytes.Buffer
-		z := gzip.NewWriter(&out)
-		envtest.Must(z.Write([]byte(text)))
-		require.NoError(t, z.Close())
-		return out.Bytes()
-	}
-	require.NoError(t, os.WriteFile(path, append(bytes.Repeat(member(text), times), member(end)...), 0o600))
+	file := append(bytes.Repeat(envtest.Gzip(text), times), envtest.Gzip(end)...)
+	require.NoError(t, os.WriteFile(path, file, 0o600))
 }
 
 // Beside small files that hold gigabytes of blank lines or of long lines, the viewer lists and shows other games in

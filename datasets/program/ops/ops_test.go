@@ -38,7 +38,6 @@ func TestSite(t *testing.T) {
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+$`, site.URL())
 
 	check := func(path string, want int, text string) {
-		t.Helper()
 		status, body := opstest.Get(t, site.URL()+path)
 		require.Equal(t, want, status)
 		require.Contains(t, body, text)

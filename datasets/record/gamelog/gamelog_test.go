@@ -38,8 +38,8 @@ over by overflow: white wins
 		{{Input: "settings\ngo", Answer: "ready", Errors: "  File \"bot.py\"\nwhite > forged"}, {Answer: "b4"}},
 		{{}, {Time: "3.000 ms of 50.000 ms", Remarks: "the bot has ended"}},
 	}, turns)
-	turns = envtest.Must(Read("other.log", strings.NewReader("INFO started\nTurn 0\nx is y\n")))
-	require.Equal(t, []Turn{{}}, turns)
+	const other = "INFO started\nTurn 0\nx is y\n"
+	require.Equal(t, []Turn{{}}, envtest.Must(Read("other.log", strings.NewReader(other))))
 }
 
 // What a bot writes is bounded in every turn and in a game, however much it is.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,14 +18,6 @@ import (
 	"blockyard/datasets/record/jsonl"
 	"blockyard/env/envtest"
 )
-
-func zip(text string) []byte {
-	var out bytes.Buffer
-	w := gzip.NewWriter(&out)
-	_, _ = w.Write([]byte(text))
-	_ = w.Close()
-	return out.Bytes()
-}
 
 // read returns the lines with their numbers, and how they ended.
 func read(file []byte) (text []string, numbers []int, end error) {
@@ -50,7 +43,7 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 		{"a\r\n\r\n  b", []string{"a", "b"}, []int{1, 3}},
 		{strings.Repeat("x", 200_000) + "\ny\n", []string{strings.Repeat("x", 200_000), "y"}, []int{1, 2}},
 	} {
-		packed := append(zip(c.file[:len(c.file)/2]), zip(c.file[len(c.file)/2:])...) // two members
+		packed := slices.Concat(envtest.Gzip(c.file[:len(c.file)/2]), envtest.Gzip(c.file[len(c.file)/2:])) // two members
 		for _, file := range [][]byte{[]byte(c.file), packed} {
 			text, numbers, err := read(file)
 			require.ErrorIs(t, err, io.EOF)
@@ -61,7 +54,7 @@ func TestPlainAndCompressedAlike(t *testing.T) {
 }
 
 func TestCompressedDataEndsEarly(t *testing.T) {
-	packed := zip(strings.Repeat("some line\n", 1000))
+	packed := envtest.Gzip(strings.Repeat("some line\n", 1000))
 	for n := 2; n < len(packed); n++ {
 		r := envtest.Must(jsonl.New("f", bytes.NewReader(packed[:n])))
 		var err error
@@ -93,14 +86,14 @@ func TestOpen(t *testing.T) {
 // Offset is where a line ends, and reading can begin there again with the right numbers.
 func TestOffset(t *testing.T) {
 	text := "a\n\nbb\r\nccc"
-	for _, file := range [][]byte{[]byte(text), zip(text)} {
+	for _, file := range [][]byte{[]byte(text), envtest.Gzip(text)} {
 		r := envtest.Must(jsonl.New("f", bytes.NewReader(file)))
 		for _, want := range []int64{2, 7, 10} {
 			envtest.Must(r.Next())
 			require.Equal(t, want, r.Offset())
 		}
 	}
-	for name, file := range map[string][]byte{"plain": []byte(text), "zipped": zip(text)} {
+	for name, file := range map[string][]byte{"plain": []byte(text), "zipped": envtest.Gzip(text)} {
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, file, 0o644))
 		r := envtest.Must(jsonl.OpenAt("f", path, 1, 2))
@@ -190,7 +183,7 @@ func (h hook) Read([]byte) (int, error) {
 func TestContextEndsBehindALongBeginning(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	text := strings.Repeat(strings.Repeat("x", 1023)+"\n", 1<<14) + "y\n"
-	require.NoError(t, os.WriteFile(path, zip(text), 0o600))
+	require.NoError(t, os.WriteFile(path, envtest.Gzip(text), 0o600))
 	r := envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
 	defer r.Close()
 	soon, cancel := context.WithDeadline(t.Context(), time.Now())

@@ -138,8 +138,7 @@ func TestLongGame(t *testing.T) {
 		require.Equal(t, 2*k*s.Every, s.Seats[1][k])
 	}
 	g := toy.Pick
-	rec := play(g, 2, 3, 100, false)
-	r := New(g, rec)
+	r := New(g, play(g, 2, 3, 100, false))
 	s2 := g.New(2)
 	for n := range (maxMarks+10)*firstSpacing + 1 {
 		if n%r.spacing == 0 {
