@@ -182,8 +182,7 @@ func TestWhereAgentsPlay(t *testing.T) {
 			}
 		}
 	}
-	a := parsed(t, blockbattle.PortGame, Own("me=hand:ply=1"))
-	p := envtest.Must(a.Program())
+	p := envtest.Must(parsed(t, blockbattle.PortGame, Own("me=hand:ply=1")).Program())
 	require.Equal(t, []string{"bot", "blockbattle:port", "--agent", "hand:ply=1"}, p.Argv[1:])
 }
 
@@ -223,7 +222,7 @@ func drops(t *testing.T, g *env.Game, f Factory) {
 		if s.(*blockbattle.State).Piece == blockbattle.O {
 			column = 4
 		}
-		got := act(a, s, 1)
+		got := act(t, a, s, 1)
 		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
 		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
 	}

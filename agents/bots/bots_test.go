@@ -22,7 +22,11 @@ import (
 )
 
 // lookup returns the game of a name.
-func lookup(name string) *env.Game { return envtest.Must(games.Lookup(name)) }
+func lookup(t testing.TB, name string) *env.Game {
+	g, err := games.Lookup(name)
+	require.NoError(t, err)
+	return g
+}
 
 // parsed reads text as an agent.
 func parsed(t testing.TB, g *env.Game, text Text) *Agent {
@@ -44,8 +48,10 @@ func agent(t testing.TB, g *env.Game, spec string, seed uint64) env.Agent {
 }
 
 // act is the choice of an agent.
-func act(a env.Agent, s env.State, seat int) env.Action {
-	return envtest.Must(a.Act(context.Background(), s, seat))
+func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
+	got, err := a.Act(context.Background(), s, seat)
+	require.NoError(t, err)
+	return got
 }
 
 // ranker is NewRanker of a spec of our own.
@@ -78,7 +84,7 @@ func play(t testing.TB, g *env.Game, f Factory, seed uint64) (list []env.Action)
 		if seat > 0 {
 			return view.Legal(seat, nil)[0]
 		}
-		list = append(list, act(a, view, 0))
+		list = append(list, act(t, a, view, 0))
 		return list[len(list)-1]
 	})
 	return list
@@ -92,7 +98,7 @@ func situations(t testing.TB, g *env.Game, seats int, seed uint64, n int) (list 
 			list = append(list, g.New(seats))
 			list[ply].CopyFrom(s)
 		}
-		return act(dice, view, seat)
+		return act(t, dice, view, seat)
 	})
 	return list
 }
@@ -173,7 +179,7 @@ func TestTimeLimit(t *testing.T) {
 	for _, limit := range []time.Duration{0, time.Hour} {
 		none := func() (entry.Evaluator, error) { return nil, nil }
 		f := envtest.Must(searcher(blockbattle.Game, s, none, entry.Options{Time: limit}))
-		act(envtest.Must(f(1)), blockbattle.Game.New(2), 0)
+		act(t, envtest.Must(f(1)), blockbattle.Game.New(2), 0)
 	}
 	require.Len(t, left, 1)
 	require.True(t, left[0] > 0 && left[0] <= time.Hour)
@@ -199,7 +205,7 @@ func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
 		"greedy:ply=1,": blocking.Game, "hand:ply=1,width=3,": tetrisduel.Game,
 	} {
 		s := begun(g, g.MinSeats, 1)
-		choose := func(text string, seed uint64) env.Action { return act(agent(t, g, text, seed), s, 0) }
+		choose := func(text string, seed uint64) env.Action { return act(t, agent(t, g, text, seed), s, 0) }
 		always := choose(strings.TrimRight(spec, ":,"), 0)
 		other := 0
 		for seed := range uint64(1000) {

@@ -57,8 +57,7 @@ func TestBothEndsAgree(t *testing.T) {
 			require.Equal(t, &want, got)
 			legal := s.Legal(seat, nil)
 			a := legal[rng.IntN(len(legal))]
-			answer := bots[seat].Answer(got, seat, sameIn(got, s, a))
-			require.Equal(t, a, hosts[seat].Judge(s, seat, answer))
+			require.Equal(t, a, hosts[seat].Judge(s, seat, bots[seat].Answer(got, seat, sameIn(got, s, a))))
 			s.Step(env.Alone(seat, a))
 		}
 	}
@@ -66,11 +65,7 @@ func TestBothEndsAgree(t *testing.T) {
 
 // sameIn is action a of s as an action of got, whose table may number forms otherwise.
 func sameIn(got, s *blocking.State, a env.Action) env.Action {
-	code, err := got.Table().ParseCode(s.Answer(int(s.Turn), a))
-	if err != nil {
-		panic(err)
-	}
-	return got.Table().Action(code)
+	return got.Table().Action(envtest.Must(got.Table().ParseCode(s.Answer(int(s.Turn), a))))
 }
 
 func TestBotAnswersWhateverItHears(t *testing.T) {
@@ -148,8 +143,7 @@ func TestBotReportsWhatIsNotListed(t *testing.T) {
 	for slices.Contains(legal, unlisted) {
 		unlisted++
 	}
-	_, err := c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil)))), blocking.New(2, 0))
-	require.NoError(t, err)
+	envtest.Must(c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil)))), blocking.New(2, 0)))
 	require.NotEqual(t, "-", c.Answer(s, 0, legal[1]))
 	require.Empty(t, notes.String())
 	require.Equal(t, c.listed[0], c.Answer(s, 0, unlisted))

@@ -229,8 +229,7 @@ func TestFeaturesOfAPosition(t *testing.T) {
 	} {
 		require.InDelta(t, want, x[slices.Index(FeatureNames, name)], 1e-6, name)
 	}
-	y := fill(new(FeatureReader), s, 1)
-	require.InDelta(t, .5, y[slices.Index(FeatureNames, "wait")], 1e-6)
+	require.InDelta(t, .5, fill(new(FeatureReader), s, 1)[slices.Index(FeatureNames, "wait")], 1e-6)
 }
 
 // A table with the letters' forms exchanged gives the same features in the same position.
