@@ -28,10 +28,7 @@ func init() {
 	if n, _ := fmt.Sscan(os.Getenv(spinVariable), &kind, &text); n != 2 {
 		return
 	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		panic(err)
-	}
+	d := envtest.Must(time.ParseDuration(text))
 	work := func() { spin(d) }
 	switch kind {
 	case "part":

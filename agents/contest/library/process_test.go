@@ -130,8 +130,7 @@ func TestNoise(t *testing.T) {
 	var out bytes.Buffer
 	p := started(t, misbehaving(t), "noise", &out)
 	for seed := uint64(1); seed <= 3; seed++ {
-		g := p.play(t.Context(), seed, nothing)
-		require.Equal(t, game{Engine: *dropping(seed)}, g)
+		require.Equal(t, game{Engine: *dropping(seed)}, p.play(t.Context(), seed, nothing))
 	}
 	require.NoError(t, p.Close())
 	require.Contains(t, out.String(), "noise on standard output\nnoise")
@@ -159,7 +158,6 @@ func TestOwed(t *testing.T) {
 	var e wintetris.Engine
 	e.Start(1)
 	ask := func(fresh bool, bits wintetris.Bits, late error) {
-		t.Helper()
 		got, err := p.Update(t.Context(), &e.Field, e.Piece, e.Upcoming(), fresh)
 		require.ErrorIs(t, err, late)
 		require.Equal(t, bits, got)

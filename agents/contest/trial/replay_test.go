@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/contest"
+	"blockyard/env/envtest"
 )
 
 // asks is a script of one game in which the bot has to answer one line in time. It tells of its trial.
@@ -16,12 +17,9 @@ func asks(limit time.Duration, trial **Trial) Script {
 	return func() ([]Game, error) {
 		return []Game{func(ctx context.Context, t *Trial) error {
 			*trial = t
-			bot, err := t.Start()
-			if err != nil {
-				return err
-			}
+			bot := envtest.Must(t.Start())
 			defer bot.Close()
-			_, _, _, err = bot.Ask(ctx, []string{"go"}, limit)
+			_, _, _, err := bot.Ask(ctx, []string{"go"}, limit)
 			return err
 		}}, nil
 	}
@@ -55,7 +53,6 @@ func TestALateBotThatWaitsBlamesTheLoad(t *testing.T) {
 
 // A bot in time says nothing of load.
 func TestAQuickBotPasses(t *testing.T) {
-	r, err := asks(time.Minute, new(*Trial)).Play(t.Context(), contest.Command("read x; echo y;"), nil)
-	require.NoError(t, err)
+	r := envtest.Must(asks(time.Minute, new(*Trial)).Play(t.Context(), contest.Command("read x; echo y;"), nil))
 	require.Equal(t, 1, r.Logs)
 }

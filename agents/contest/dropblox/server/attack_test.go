@@ -108,12 +108,11 @@ func TestStrangersAreNotKept(t *testing.T) {
 		require.Contains(t, string(answer), "HTTP/1.1 "+want)
 		require.NoError(t, conn.Close())
 	}
-	conn, err := net.Dial("tcp", address)
-	require.NoError(t, err)
+	conn := envtest.Must(net.Dial("tcp", address))
 	defer conn.Close()
 	body := blueLogin + "}"
 	for range 3 {
-		_, err = fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+		_, err := fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		require.NoError(t, err)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 		answer := make([]byte, 1<<16)

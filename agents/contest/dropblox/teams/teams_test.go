@@ -94,7 +94,6 @@ const hang = 2 * time.Minute
 func TestGuessesAreBounded(t *testing.T) {
 	g := NewGuard([]Team{quick("a", "one", 2), quick("b", "two", 2)})
 	right := func(from, team, password string) {
-		t.Helper()
 		require.True(t, envtest.Must(g.Check(t.Context(), from, team, password)))
 	}
 	right("x", "a", "one")
