@@ -27,8 +27,7 @@ func TestArenaPrintsOneLineOfJSON(t *testing.T) {
 	require.Equal(t, []int{60, 2, 30}, []int{got.Games, got.Seats, got.Units})
 	require.Equal(t, 60, got.Meetings[0].Total())
 	require.Len(t, checked(t, path), 60)
-	made := envtest.Must(program.ReadRun(path + ".run.json"))
-	require.Equal(t, "7", made.Seed)
+	require.Equal(t, "7", envtest.Must(program.ReadRun(path+".run.json")).Seed)
 	require.Equal(t, out, succeeds(t, line+" --workers 1"))
 }
 

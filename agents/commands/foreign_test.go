@@ -34,10 +34,8 @@ func TestForeignRecords(t *testing.T) {
 	const arena = "arena blockbattle --a first --b first --games 2 --book "
 	for _, text := range envtest.Hostile {
 		file := filepath.Join(t.TempDir(), "foreign.jsonl")
-		w := envtest.Must(record.Create(file))
 		recs[0].Agents = []string{text, "exec:" + text}
-		require.NoError(t, w.Write(recs[0]))
-		require.NoError(t, w.Close())
+		require.NoError(t, record.AppendTo(file, recs[0]))
 		harmless(0, "analyze --agent hand:ply=1 "+file+"#5")
 		harmless(0, "analyze --agent hand:ply=1 --json "+file+"#5")
 		harmless(0, arena+file)

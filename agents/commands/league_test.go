@@ -105,9 +105,7 @@ func TestLeagueWhileItPlays(t *testing.T) {
 	writeFiles(t, subs, map[string]string{"mover.py": mover(0)})
 	at = plays("mover", at)
 	require.NoError(t, os.Remove(filepath.Join(subs, "mover.py")))
-	eventually(t, func() bool {
-		return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != ""
-	})
+	eventually(t, func() bool { return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != "" })
 	require.Zero(t, league.stop(t))
 	page := read(filepath.Join(dir, "index.html"))
 	for _, want := range []string{"Block Battle <span>league", ">stopped<", "mover <i>left</i>", "does not compile"} {
@@ -152,7 +150,6 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 func TestLeagueTry(t *testing.T) {
 	dir, bot := t.TempDir(), filepath.Join(t.TempDir(), "bot.py")
 	try := func(text, flags string) *tournament.Trial {
-		t.Helper()
 		require.NoError(t, os.WriteFile(bot, []byte(text), 0o644))
 		if !strings.Contains(flags, "--sprt") {
 			flags += " --sprt 0,400,0.2,0.2"

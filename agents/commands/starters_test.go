@@ -15,6 +15,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/datasets/record"
 	rules "blockyard/env/dropblox"
+	"blockyard/env/envtest"
 )
 
 // starterFiles are the starter of a contest in each language, and the tool that it needs. A contest that lacks one fails
@@ -25,11 +26,8 @@ var starterFiles = map[string]struct{ file, tool string }{
 
 // starter is the path of a starter.
 func starter(game, language string) string {
-	path, err := filepath.Abs(filepath.Join("..", "submit", "starters", game, language, starterFiles[language].file))
-	if err != nil {
-		panic(err)
-	}
-	return path
+	file := filepath.Join("..", "submit", "starters", game, language, starterFiles[language].file)
+	return envtest.Must(filepath.Abs(file))
 }
 
 // starters are the paths of the starters of a contest in some languages, without Java where that cannot be compiled.

@@ -157,8 +157,7 @@ func FuzzParse(f *testing.F) {
 	require.NoError(f, Write(&toy, random(4, 3, 4, 1), toyFacts()))
 	f.Add(toy.Bytes())
 	f.Add(many(3))
-	python := envtest.Must(os.ReadFile("testdata/python.safetensors"))
-	f.Add(python)
+	f.Add(envtest.Must(os.ReadFile("testdata/python.safetensors")))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tensors, _, err := ParseTensors(data)
 		total := 0

@@ -52,8 +52,7 @@ func TestSearchesPlayLeavesAsPositions(t *testing.T) {
 		for ply := 1; ply <= 3; ply++ {
 			e := &byLeaf{Evaluator: c.eval, game: c.game}
 			o := Options{Ply: ply, Width: 2, Outcomes: 2}
-			plain := envtest.Must(New(c.game, c.eval, o))
-			direct := envtest.Must(New(c.game, e, o))
+			plain, direct := envtest.Must(New(c.game, c.eval, o)), envtest.Must(New(c.game, e, o))
 			for i, s := range c.list {
 				seat := s.Acting().First()
 				want := envtest.Must(plain.Act(context.Background(), s, seat))

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/tetrisduel"
 )
@@ -114,15 +115,13 @@ func along(t *testing.T, g *env.Game, seats, n int, seed uint64, f func(s env.St
 		seat := s.Acting().First()
 		env.View(view, s, seat, seed)
 		f(view, seat)
-		s.Step(env.Alone(seat, choice(t, t.Context(), random, s, seat)))
+		s.Step(env.Alone(seat, choice(t.Context(), random, s, seat)))
 	}
 	return ended
 }
 
-func choice(t *testing.T, ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
-	got, err := a.Act(ctx, s, seat)
-	require.NoError(t, err)
-	return got
+func choice(ctx context.Context, a env.Agent, s env.State, seat int) env.Action {
+	return envtest.Must(a.Act(ctx, s, seat))
 }
 
 // Alpha-beta changes neither the action nor its value.
@@ -136,7 +135,7 @@ func TestMinimaxIsTheExhaustiveOne(t *testing.T) {
 		ended := along(t, c.game, 2, c.positions, uint64(c.ply), func(s env.State, seat int) {
 			if n++; n%2 == 0 || c.late(s) {
 				legal, values := exhaustive(c.game, c.eval(), s, seat, c.ply, c.width, 0)
-				require.Equal(t, legal[first(values)], choice(t, t.Context(), m, s, seat))
+				require.Equal(t, legal[first(values)], choice(t.Context(), m, s, seat))
 				require.Equal(t, values[first(values)], m.Value())
 				deeper++
 			}
@@ -151,7 +150,7 @@ func TestMinimaxOfManySeatsIsReply(t *testing.T) {
 	m := search.NewMinimax(blocking.Game, blockingbot.NewHand(), 4, 5)
 	r := search.NewReply(blocking.Game, blockingbot.NewHand(), 5)
 	along(t, blocking.Game, 3, 30, 4, func(s env.State, seat int) {
-		require.Equal(t, choice(t, t.Context(), r, s, seat), choice(t, t.Context(), m, s, seat))
+		require.Equal(t, choice(t.Context(), r, s, seat), choice(t.Context(), m, s, seat))
 		require.Equal(t, r.Value(), m.Value())
 	})
 }
@@ -167,9 +166,9 @@ func TestMinimaxAgainstTheClock(t *testing.T) {
 	none, cancel := context.WithCancel(t.Context())
 	cancel()
 	along(t, g, 2, 40, 6, func(s env.State, seat int) {
-		require.Equal(t, choice(t, t.Context(), whole, s, seat), choice(t, long, timed, s, seat))
+		require.Equal(t, choice(t.Context(), whole, s, seat), choice(long, timed, s, seat))
 		require.Equal(t, whole.Value(), timed.Value())
-		require.Equal(t, choice(t, t.Context(), greedy, s, seat), choice(t, none, timed, s, seat))
+		require.Equal(t, choice(t.Context(), greedy, s, seat), choice(none, timed, s, seat))
 	})
 }
 
@@ -187,7 +186,7 @@ func TestMinimaxPlaysWhatItHasSearched(t *testing.T) {
 			legal, values := exhaustive(c.game, c.eval(), s, seat, 1, width, 0)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			e.left, e.end = 3*n*n, cancel
-			got := choice(t, ctx, m, s, seat)
+			got := choice(ctx, m, s, seat)
 			cancel()
 			require.Contains(t, legal, got)
 			i, better := sort.Search(len(legal), func(i int) bool { return legal[i] >= got }), 0
@@ -227,11 +226,11 @@ func TestQuickMinimaxSeesTheEnd(t *testing.T) {
 		for s.Reset(seed); s.Acting() != 0; {
 			prev.CopyFrom(s)
 			seat := s.Acting().First()
-			s.Step(env.Alone(seat, choice(t, t.Context(), greedy, s, seat)))
+			s.Step(env.Alone(seat, choice(t.Context(), greedy, s, seat)))
 		}
 		seat := prev.Acting().First()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		choice(t, ctx, m, prev, seat)
+		choice(ctx, m, prev, seat)
 		cancel()
 		if s.Result(seat) > 0 {
 			require.Greater(t, m.Value(), search.Limit)

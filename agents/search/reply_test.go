@@ -1,12 +1,12 @@
 package search
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 	"blockyard/env/tetrisduel"
 )
@@ -59,11 +59,7 @@ func afterReply(s env.State, seat int, a env.Action) float32 {
 func TestReplyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 	reply, one := NewReply(toy.Turns, margin{}, 3), NewReply(toy.Turns, margin{}, 1)
 	greedy, random := NewGreedy(toy.Turns, margin{}), NewRandom(5)
-	play := func(a env.Agent, s env.State, seat int) env.Action {
-		got, err := a.Act(context.Background(), s, seat)
-		require.NoError(t, err)
-		return got
-	}
+	play := func(a env.Agent, s env.State, seat int) env.Action { return envtest.Must(a.Act(t.Context(), s, seat)) }
 	ended, differs := 0, 0
 	for seed := range uint64(200) {
 		s, view := toy.Turns.New(3), toy.Turns.New(3)
@@ -130,6 +126,6 @@ func TestNewPicksTheSearchThatFitsTheGame(t *testing.T) {
 }
 
 func TestTwoPlyRefusesAGameOfTurns(t *testing.T) {
-	_, err := NewTwoPly(toy.Turns, margin{}).Act(context.Background(), toy.Turns.New(3), 0)
-	require.ErrorContains(t, err, "toy:turns: seats take turns")
+	act := NewTwoPly(toy.Turns, margin{}).Act
+	require.ErrorContains(t, envtest.Failed(act(t.Context(), toy.Turns.New(3), 0)), "toy:turns: seats take turns")
 }

@@ -138,10 +138,7 @@ func withAmpleTime(t *testing.T, game string, src []byte) []byte {
 // askSeeded asks a bot of Block Battle in n positions of seeded games. Random moves among the games' moves make boards
 // ragged.
 func askSeeded(ctx context.Context, tr *trial.Trial, n int) error {
-	bot, err := tr.Start()
-	if err != nil {
-		return err
-	}
+	bot := envtest.Must(tr.Start())
 	defer bot.Close()
 	greedy := search.NewGreedy(blockbattle.Game, blockbattlebot.NewHand())
 	movers := [4]env.Agent{search.NewRandom(7), greedy, greedy, greedy}
@@ -162,9 +159,7 @@ func askSeeded(ctx context.Context, tr *trial.Trial, n int) error {
 			moves := env.NoMoves
 			for seat := range 2 {
 				env.View(view, s, seat, seed)
-				if moves[seat], err = movers[(int(s.Round)+seat)%4].Act(ctx, view, seat); err != nil {
-					return err
-				}
+				moves[seat] = envtest.Must(movers[(int(s.Round)+seat)%4].Act(ctx, view, seat))
 			}
 			if err := env.Apply(blockbattle.Game, s, moves); err != nil {
 				return err

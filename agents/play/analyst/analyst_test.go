@@ -128,8 +128,7 @@ func requirePosition(t *testing.T, r *playback.Timeline, turn int, spec string) 
 }
 
 func TestValuesForPeople(t *testing.T) {
-	two := envtest.Must(games.Lookup("blocking"))
-	one := envtest.Must(games.Lookup("dropblox"))
+	two, one := envtest.Must(games.Lookup("blocking")), envtest.Must(games.Lookup("dropblox"))
 	points, odds := &bots.Ranker{}, &bots.Ranker{Odds: true}
 	for _, c := range []struct {
 		d           decision
@@ -167,8 +166,7 @@ func TestAnalystRefuses(t *testing.T) {
 	require.Equal(t, "me", envtest.Must((&Analyst{First: "me=hand:ply=1"}).At(t.Context(), r, 3, "")).Agent)
 	_, err := (&Analyst{First: "me=random"}).At(t.Context(), r, 3, "")
 	require.ErrorContains(t, err, "it gives no values to actions", "the default is what the user names")
-	tick := game(t, "wintetris:tick", 1, "hand", -1)
-	_, err = new(Analyst).At(t.Context(), tick, 3, "")
+	_, err = new(Analyst).At(t.Context(), game(t, "wintetris:tick", 1, "hand", -1), 3, "")
 	require.ErrorContains(t, err, "an action is the keys of one tick")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

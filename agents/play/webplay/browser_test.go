@@ -71,8 +71,7 @@ func TestKeys(t *testing.T) {
 	sizes(b, "blockbattle")
 	b.Press("h", "m")
 	b.Visit("#secret")
-	p := ready(b, s)
-	require.Equal(t, 6, p.Frame.Turn, "the game goes on")
+	require.Equal(t, 6, ready(b, s).Frame.Turn, "the game goes on")
 	b.Text("(() => { const b = document.querySelector('#leave'); b.click(); b.click(); })()") // within four seconds
 	b.Await("document.querySelector('.where').textContent.includes('seed 4')")
 	require.Len(t, s.recorded(), 1)

@@ -2,7 +2,6 @@ package flatten
 
 import (
 	"bytes"
-	"cmp"
 	"go/format"
 	"os"
 	"os/exec"
@@ -23,13 +22,11 @@ var spoken = map[string][]byte{"bot/text.go": []byte("package main\n\nconst text
 var sample string
 
 func TestMain(m *testing.M) {
-	archive, err1 := txtar.ParseFile("testdata/sample.txtar")
-	files, err2 := txtar.FS(archive)
-	dir, err3 := os.MkdirTemp("", "sample-")
-	if err := cmp.Or(err1, err2, err3, os.CopyFS(dir, files)); err != nil {
+	files := envtest.Must(txtar.FS(envtest.Must(txtar.ParseFile("testdata/sample.txtar"))))
+	sample = envtest.Must(os.MkdirTemp("", "sample-"))
+	if err := os.CopyFS(sample, files); err != nil {
 		panic(err)
 	}
-	sample = dir
 	status := m.Run()
 	_ = os.RemoveAll(sample)
 	os.Exit(status)
