@@ -143,7 +143,8 @@ func TestBotReportsWhatIsNotListed(t *testing.T) {
 	for slices.Contains(legal, unlisted) {
 		unlisted++
 	}
-	envtest.Must(c.ReadTurn(bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil)))), blocking.New(2, 0)))
+	said := bufio.NewReader(strings.NewReader(text(Greeting(s, 0), Request(s, 0, nil))))
+	envtest.Must(c.ReadTurn(said, blocking.New(2, 0)))
 	require.NotEqual(t, "-", c.Answer(s, 0, legal[1]))
 	require.Empty(t, notes.String())
 	require.Equal(t, c.listed[0], c.Answer(s, 0, unlisted))
