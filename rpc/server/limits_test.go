@@ -3,11 +3,8 @@ package server_test
 import (
 	"bytes"
 	"context"
-	"io"
 	"net"
 	"os"
-	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -275,28 +272,22 @@ func TestRefusedRequestsLeaveNoBuffers(t *testing.T) {
 }
 
 // TestOthersKeepTheirShare has some sessions use up what there is for requests, with requests that never end. A session
-// that sends small requests does not notice; one that sends a large request, though a smaller one than theirs, waits until theirs are given up.
+// that sends small requests does not notice; one that sends a large request, though a smaller one than theirs, waits
+// until theirs are given up.
 func TestOthersKeepTheirShare(t *testing.T) {
 	p := start(t, narrow)
 	small, large := dial(t, p.unix), dial(t, p.unix)
 	openGames(large, "toy:pick", nil)
-	endless := slices.Concat(hello(), request("restore", 1, nil, make([]byte, 2<<20)))
-	unseen, seen := context.WithCancel(t.Context())
+	endless := request("restore", 1, nil, make([]byte, 2<<20))
 	for range 4 {
-		go func() {
-			for unseen.Err() == nil { // who is cut off before this test has looked comes again
-				if conn, err := net.Dial("unix", strings.TrimPrefix(p.unix, "unix:")); err == nil {
-					_, _ = conn.Write(endless[:len(endless)-1])
-					_, _ = io.Copy(io.Discard, conn)
-					_ = conn.Close()
-				}
-			}
-		}()
+		conn := greeted(t, p.unix) // before the answer to hello, the server reads nothing large
+		go func() { _, _ = conn.Write(endless[:len(endless)-1]) }()
 	}
-	require.Eventually(t, func() bool { return p.Buffered() > 3<<20+1<<18 }, hangs, time.Millisecond)
-	seen()
+	// What has arrived never becomes less, and is held until the first of these requests is given up.
+	arrived := func() bool { return p.Counts().Received.Load() > 3<<20+1<<18 }
+	require.Eventually(t, arrived, hangs, time.Millisecond)
 	done := make(chan error, 1)
-	go func() { done <- large.Call("restore", nil, 1, nil, make([]byte, 1<<18)) }()
+	go func() { done <- large.Call("restore", nil, 1, nil, make([]byte, 1<<20)) }()
 	for waiting := true; waiting; {
 		require.Equal(t, wire.BadParams, code(t, small.Call("ping", nil, make([]byte, 50_000))))
 		select {
@@ -379,7 +370,9 @@ func TestOnlyTheGreediestIsCut(t *testing.T) {
 
 // Clients that read no response, each half of what there is for responses, keep nobody else's from being sent.
 func TestDeafClientsHoldNoReplies(t *testing.T) {
-	p := start(t, func(c *server.Config) { c.Limits.MaxReply, c.Limits.MaxReplies = 2<<20, 4<<20 })
+	p := start(t, func(c *server.Config) {
+		c.Limits.MaxReply, c.Limits.MaxReplies, c.Limits.WriteTimeout = 2<<20, 4<<20, hangs
+	})
 	options := map[string]any{"num_envs": 16}
 	g := startGames(t, dial(t, p.unix), "blockbattle", options)
 	steps := (2<<20 - 4096) / (g.Len + 2*32)
