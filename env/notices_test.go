@@ -57,8 +57,7 @@ func TestNotices(t *testing.T) {
 	}
 	files := map[notice][]string{}
 	for _, m := range linkedModules(t) {
-		found, err := m.notices()
-		require.NoError(t, err)
+		found := envtest.Must(m.notices())
 		for file, n := range found {
 			files[n] = append(files[n], fmt.Sprintf("%s %s: %s", m.name, m.version, file))
 			if m.name == "golang.org/x/sys" && file == "LICENSE" { // the same people, with the same text

@@ -22,8 +22,7 @@ func TestHostileTexts(t *testing.T) {
 			var out strings.Builder
 			w := &ansi.Writer{To: &out}
 			for _, part := range []string{text[:cut], text[cut:], "\n"} {
-				n, err := io.WriteString(w, part)
-				require.NoError(t, err)
+				n := envtest.Must(io.WriteString(w, part))
 				require.Equal(t, len(part), n)
 			}
 			envtest.Harmless(t, strings.ReplaceAll(out.String(), "\nforged", "\n forged"))
@@ -50,16 +49,13 @@ func TestReadableTexts(t *testing.T) {
 	var out strings.Builder
 	w := &ansi.Writer{To: &out}
 	for k := range len(text) {
-		_, err := io.WriteString(w, text[k:k+1])
-		require.NoError(t, err)
+		envtest.Must(io.WriteString(w, text[k:k+1]))
 	}
 	require.Equal(t, text, out.String())
 	out.Reset()
-	_, err := io.WriteString(w, "one\r\ntwo\rthree\xc3(\r")
-	require.NoError(t, err)
+	envtest.Must(io.WriteString(w, "one\r\ntwo\rthree\xc3(\r"))
 	require.Equal(t, "one\ntwo\\u000dthree\ufffd(", out.String())
-	_, err = io.WriteString(ansi.Styled(w), "\x1b[1m")
-	require.NoError(t, err)
+	envtest.Must(io.WriteString(ansi.Styled(w), "\x1b[1m"))
 	require.Contains(t, out.String(), "(\x1b[1m")
 	require.Equal(t, os.Stderr.Fd(), (&ansi.Writer{To: os.Stderr}).Fd())
 	require.Equal(t, ^uintptr(0), w.Fd())

@@ -2,6 +2,7 @@ package dropblox
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -45,8 +46,7 @@ func TestJSONRoundTrip(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &loose))
 		loose["new"] = []any{map[string]any{"a": []any{1.5e3, "\"]\\", nil, true, false}}}
 		for _, text := range [][]byte{text, envtest.Must(json.MarshalIndent(loose, " ", "\t"))} {
-			got, err := ParsePosition(text)
-			require.NoError(t, err)
+			got := envtest.Must(ParsePosition(text))
 			require.Equal(t, p, *got)
 			require.Equal(t, s.Taken, got.Field())
 		}
@@ -78,8 +78,7 @@ func TestMalformedPositions(t *testing.T) {
 		require.ErrorContains(t, err, "dropblox: state: ")
 	}
 	for n := range len(good) {
-		_, err := ParsePosition([]byte(good[:n]))
-		require.Error(t, err)
+		require.Error(t, envtest.Failed(ParsePosition([]byte(good[:n]))))
 	}
 }
 
@@ -91,8 +90,7 @@ func FuzzParsePosition(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again, err := ParsePosition(p.AppendJSON(nil))
-		require.NoError(t, err)
+		again := envtest.Must(ParsePosition(p.AppendJSON(nil)))
 		require.Equal(t, p, again)
 		b, taken := p.Block, p.Field()
 		shape := NewShape(&b)
@@ -104,4 +102,48 @@ func FuzzParsePosition(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What counts as a command and what is shown (rules §8.3).
+func TestReadOutput(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                      `[] []`,
+		"left\nup\n":            `[left up] []`,
+		"rotate\r\nright\rdown": `[rotate right down] []`,
+		"Left\n left\nleft \n":  `[] ["Left" " left" "left "]`,
+		"drop\nhold\n\nleft":    `[left] ["drop" "hold" ""]`,
+		"\n":                    `[] [""]`,
+		"\r\n\r":                `[] ["" ""]`,
+		"left\n\r\nright":       `[left right] [""]`,
+	} {
+		commands, foreign := ReadOutput(text)
+		require.Equal(t, want, fmt.Sprintf("%v %q", commands, foreign), "%q", text)
+	}
+	require.Equal(t, `["left", "rotate"]`, string(AppendMoves(nil, []Command{Left, Rotate})))
+	require.Equal(t, "[]", string(AppendMoves(nil, nil)))
+}
+
+// However the output is cut into pieces, the lines are the same, and a line without an end
+// does not grow.
+func TestOutputInPieces(t *testing.T) {
+	const text = "left\r\n\rup\n\nhello world\r\nrotate"
+	lines := func(size int) (out []string) {
+		var o Output
+		add := func(line string) { out = append(out, line) }
+		for at := 0; at < len(text); at += size {
+			o.Write([]byte(text[at:min(at+size, len(text))]), add)
+		}
+		o.Close(add)
+		return out
+	}
+	want := lines(len(text))
+	require.Equal(t, []string{"left", "", "up", "", "hello world", "rotate"}, want)
+	for size := 1; size < len(text); size++ {
+		require.Equal(t, want, lines(size), size)
+	}
+	var o Output
+	for range 100 {
+		o.Write(make([]byte, 1000), nil)
+	}
+	o.Close(func(line string) { require.Len(t, line, MaxLine) })
 }

@@ -1,9 +1,14 @@
 package games
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // An unknown name that is like one of a game is answered with that.
@@ -12,9 +17,17 @@ func TestLookupSuggests(t *testing.T) {
 		"blockbatle": "; did you mean blockbattle?", "BlockBattel-v0": "; did you mean blockbattle?",
 		"blockyard/wintetris-v0": "; did you mean wintetris?", "Blocking": "; did you mean blocking?",
 	} {
-		_, err := Lookup(name)
-		require.ErrorContains(t, err, want, name)
+		require.ErrorContains(t, envtest.Failed(Lookup(name)), want, name)
 	}
 	_, err := Lookup("chess")
 	require.NotContains(t, err.Error(), "did you mean")
+}
+
+// Every game and variant has the rules of its folder.
+func TestRules(t *testing.T) {
+	for _, g := range All {
+		folder, _, _ := strings.Cut(g.Name, ":")
+		want := envtest.Must(os.ReadFile(filepath.Join("..", folder, "RULES.md")))
+		require.Equal(t, string(want), Rules(g), g.Name)
+	}
 }

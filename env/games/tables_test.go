@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/blocking"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
@@ -28,53 +29,37 @@ func file(t *testing.T, lines []string) string {
 func TestRecordedTakesTheTableOfTheRecord(t *testing.T) {
 	lines := standing()
 	lines[9] = "J 1 5 #####"
-	list, err := blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n")))
-	require.NoError(t, err)
-	g, err := blocking.With(blocking.NewTable(list))
-	require.NoError(t, err)
+	list := envtest.Must(blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n"))))
+	g := envtest.Must(blocking.With(blocking.NewTable(list)))
 	require.Equal(t, lines, g.Table)
 
-	_, err = games.Lookup(g.Name)
-	require.ErrorContains(t, err, "no game", "nobody has shown the table yet")
-	_, err = games.Recorded(g.Name, nil)
-	require.ErrorContains(t, err, "the record has no table")
-	_, err = games.Recorded(g.Name, standing())
-	require.ErrorContains(t, err, "one of the two was changed")
-	_, err = games.Recorded(g.Name, lines[1:])
-	require.ErrorContains(t, err, "20 of 21 letters")
-	got, err := games.Recorded(g.Name, lines)
-	require.NoError(t, err)
+	require.ErrorContains(t, envtest.Failed(games.Lookup(g.Name)), "no game", "nobody has shown the table yet")
+	require.ErrorContains(t, envtest.Failed(games.Recorded(g.Name, nil)), "the record has no table")
+	require.ErrorContains(t, envtest.Failed(games.Recorded(g.Name, standing())), "one of the two was changed")
+	require.ErrorContains(t, envtest.Failed(games.Recorded(g.Name, lines[1:])), "20 of 21 letters")
+	got := envtest.Must(games.Recorded(g.Name, lines))
 	require.Equal(t, g.Name, got.Name)
-	known, err := games.Lookup(g.Name)
-	require.NoError(t, err)
+	known := envtest.Must(games.Lookup(g.Name))
 	require.Same(t, got, known)
-	_, err = games.Recorded(g.Name, standing())
+	_, err := games.Recorded(g.Name, standing())
 	require.ErrorContains(t, err, "another table", "also now that the name is known")
-	_, err = games.Recorded("blocking", lines)
-	require.ErrorContains(t, err, "another table")
+	require.ErrorContains(t, envtest.Failed(games.Recorded("blocking", lines)), "another table")
 }
 
 func TestOpenReadsAFileAndRecordedNever(t *testing.T) {
 	path := file(t, standing())
-	g, err := games.Open("blocking:shapes=" + path)
-	require.NoError(t, err)
+	g := envtest.Must(games.Open("blocking:shapes=" + path))
 	require.Regexp(t, "^blocking:shapes=[0-9a-f]{12}$", g.Name)
-	again, err := games.Open("blocking:shapes=" + file(t, append([]string{""}, standing()...)))
-	require.NoError(t, err)
+	again := envtest.Must(games.Open("blocking:shapes=" + file(t, append([]string{""}, standing()...))))
 	require.Same(t, g, again, "the same shapes are the same game")
 	for _, name := range []string{"blocking:shapes=" + path, "blocking:shapes="} {
-		_, err = games.Lookup(name)
-		require.ErrorContains(t, err, "no game")
-		_, err = games.Recorded(name, standing())
-		require.ErrorContains(t, err, "one of the two was changed")
+		require.ErrorContains(t, envtest.Failed(games.Lookup(name)), "no game")
+		require.ErrorContains(t, envtest.Failed(games.Recorded(name, standing())), "one of the two was changed")
 	}
-	same, err := games.Open("blocking:shapes=" + file(t, blocking.DefaultTable.Lines()))
-	require.NoError(t, err)
+	same := envtest.Must(games.Open("blocking:shapes=" + file(t, blocking.DefaultTable.Lines())))
 	require.Same(t, blocking.Game, same)
-	_, err = games.Open("blocking:shapes=/none")
-	require.ErrorContains(t, err, "want blocking:shapes=FILE")
-	_, err = games.Open("blocking:shapes=" + file(t, standing()[:20]))
+	require.ErrorContains(t, envtest.Failed(games.Open("blocking:shapes=/none")), "want blocking:shapes=FILE")
+	_, err := games.Open("blocking:shapes=" + file(t, standing()[:20]))
 	require.ErrorContains(t, err, "shapes.txt: shapes: 20 of 21")
-	_, err = games.Open("chess")
-	require.ErrorContains(t, err, `no game "chess"`)
+	require.ErrorContains(t, envtest.Failed(games.Open("chess")), `no game "chess"`)
 }

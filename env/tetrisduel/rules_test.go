@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/rulebook"
 	"blockyard/env/falling"
 )
@@ -46,16 +47,14 @@ func TestRulesExamples(t *testing.T) {
 	book := rulebook.Open(t, ".")
 	shown := map[string]bool{} // "p+0" and "0+w"
 	for _, row := range book.Table(t, "examples") {
-		combo, err := strconv.Atoi(row["combo"])
-		require.NoError(t, err)
+		combo := envtest.Must(strconv.Atoi(row["combo"]))
 		s := &State{}
 		s.Reset(1)
 		s.Combo = int16(combo)
 		for seat := range 2 {
 			var p, w int
 			clears := row[fmt.Sprintf("seat %d clears", seat+1)]
-			_, err := fmt.Sscanf(clears, "%d+%d", &p, &w)
-			require.NoError(t, err)
+			envtest.Must(fmt.Sscanf(clears, "%d+%d", &p, &w))
 			board, at := ready(p, w)
 			if s.Deal[0] = 0; seat == 1 { // I J L O S T Z
 				s.Deal[0] = 720 // J I L O S T Z
@@ -101,8 +100,7 @@ func TestRulesPlacements(t *testing.T) {
 	}
 	said := map[[2]int]string{}
 	for _, row := range book.Table(t, "twins") {
-		d, err := strconv.Atoi(strings.TrimPrefix(row["the placement"], "y x "))
-		require.NoError(t, err)
+		d := envtest.Must(strconv.Atoi(strings.TrimPrefix(row["the placement"], "y x ")))
 		said[[2]int{strings.Index(Letters, row["block"]), d}] = row["covers the same cells as"]
 	}
 	shift := func(name string, by int8) string {
@@ -156,8 +154,7 @@ func TestRulesBlocks(t *testing.T) {
 		var cells []falling.Cell
 		for _, text := range strings.Fields(row["cells in direction 0"]) {
 			var c falling.Cell
-			_, err := fmt.Sscanf(text, "(%d,%d)", &c.Y, &c.X)
-			require.NoError(t, err)
+			envtest.Must(fmt.Sscanf(text, "(%d,%d)", &c.Y, &c.X))
 			cells = append(cells, c)
 		}
 		for d := range Directions {

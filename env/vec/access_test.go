@@ -3,6 +3,7 @@ package vec_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -12,7 +13,9 @@ import (
 	"blockyard/env/blockbattle"
 	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
+	"blockyard/env/games"
 	"blockyard/env/vec"
+	"blockyard/env/wintetris"
 )
 
 // future plays n steps by the environments' own choices and returns all they wrote.
@@ -127,4 +130,198 @@ func TestRestoreAnotherPosition(t *testing.T) {
 	require.Equal(t, s, e.State(1))
 	require.NoError(t, e.Observe(out))
 	require.Equal(t, []uint8{1, vec.NoSeat, 1, vec.NoSeat}, out.Seat)
+}
+
+// moved returns copies of the agents of environment i.
+func moved(e *vec.Env, i int) []vec.Seated {
+	all := make([]vec.Seated, e.Config().Seats)
+	for seat := range all {
+		all[seat] = e.Seated(i, seat)
+		if d, ok := all[seat].Agent.(*die); ok {
+			twin := *d
+			all[seat].Agent = &twin
+		}
+	}
+	return all
+}
+
+// An agent that has left its seat's mixture plays on to the end of its episode after Resume too.
+func TestResumeKeepsLeavingAgents(t *testing.T) {
+	other := func(seed uint64) (env.Agent, error) { return newDie(^seed) }
+	both := []vec.Mixture{nil, {{newDie, 1, 0}, {other, 1, 1}}}
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Mixtures: only(newDie, 0)})
+	f, _, _ := start(t, toy.Pick, vec.Config{Envs: 4, Mixtures: both})
+	for _, x := range []*vec.Env{e, f} {
+		require.NoError(t, x.SetMixtures(only(other, 1), nil))
+	}
+	for i, snap := range positions(e) {
+		require.NoError(t, f.Resume(i, snap, moved(e, i)))
+		require.Zero(t, f.Opponent(i, 1))
+		require.NoError(t, f.CloneAll([]int{i}, []int{i}))
+	}
+	require.Equal(t, future(t, e, 60), future(t, f, 60))
+	require.Equal(t, uint16(1), f.Opponent(0, 1))
+}
+
+func TestResumeRefuses(t *testing.T) {
+	var n counts
+	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2, Agents: []vec.AgentFactory{nil, n.agent}})
+	snaps, none := positions(e), vec.Seated{}
+	some := vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 1}}
+	bad := slices.Clone(snaps[0])
+	bad[28] = 0xff
+	refused := func(i int, snap []byte, says string, agents ...vec.Seated) {
+		require.ErrorContains(t, e.Resume(i, snap, agents), says)
+		require.Equal(t, snaps, positions(e))
+	}
+	refused(2, snaps[0], "environment 2 of 2", none, some)
+	refused(0, snaps[0][1:], "snapshot of", none, some)
+	refused(0, bad, "unknown flags", none, some)
+	refused(0, snaps[0], "1 agents to resume, want one for each of 2 seats", some)
+	refused(0, snaps[0], "seat 1: want an agent for every seat that is not driven or asked", none, none)
+	refused(0, snaps[0], "seat 0: want an agent", some, some)
+	refused(0, snaps[0], "the agent has the ID 0, want less, and a factory", none, vec.Seated{Agent: &die{}})
+	refused(0, snaps[0], "has the ID 65535", none,
+		vec.Seated{Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: vec.NoOpponent}})
+	require.ErrorContains(t, e.CheckSnapshot(0, bad), "unknown flags")
+	require.NoError(t, e.CheckSnapshot(0, snaps[1]))
+	require.Zero(t, n.closes)
+	require.NoError(t, e.Resume(0, snaps[1], []vec.Seated{none, some}))
+	require.Equal(t, 1, n.closes, "the agent that was replaced")
+}
+
+// What is forgotten must be reset or resumed, and then plays as in a new Env.
+func TestForget(t *testing.T) {
+	var n counts
+	c := vec.Config{Envs: 3, Agents: []vec.AgentFactory{nil, n.agent}}
+	e, out, actions := start(t, toy.Pick, c)
+	snap := envtest.Must(e.Snapshot(0, nil))
+	future(t, e, 30)
+	require.NotZero(t, e.Tallies()[1])
+	tracer := newNotebook(toy.Pick, 2)
+	e.Trace(tracer)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	n.closes = 0
+	require.NoError(t, e.Forget())
+	require.Equal(t, []int{3, 3}, []int{n.closes, tracer.dropped})
+	require.Zero(t, e.Tallies()[1])
+	require.NoError(t, e.Observe(out))
+	require.NotContains(t, out.Opponent, uint16(1))
+	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
+	seated := []vec.Seated{{}, {Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 7}}}
+	require.NoError(t, e.Resume(0, snap, seated))
+	require.True(t, e.Live(0))
+	require.False(t, e.Live(1))
+	require.Equal(t, uint16(7), e.Opponent(0, 1))
+	require.Len(t, e.Tallies(), 8)
+	require.NoError(t, e.Reset(vec.From(1), nil, out))
+	c.Agents = []vec.AgentFactory{nil, newDie}
+	f, _, _ := start(t, toy.Pick, c)
+	n.games = 0
+	require.Equal(t, future(t, f, 40), future(t, e, 40), "kept or made anew, the same game")
+	require.Greater(t, n.games, 4, "an agent with NewGame is told of new episodes")
+}
+
+// handsGame is toy.Pick in which each seat also holds a number that only it sees.
+var handsGame = like("toy:hands", func(s toy.State) env.State { return &hands{State: s} })
+
+// like is toy.Pick with states of another type.
+func like(name string, wrap func(toy.State) env.State) *env.Game {
+	g := *toy.Pick
+	g.Name = name
+	g.New = func(n int) env.State {
+		s := wrap(*toy.Pick.New(n).(*toy.State))
+		s.Reset(0)
+		return s
+	}
+	return &g
+}
+
+type hands struct {
+	toy.State
+	Hand [2]uint8 // 1 … 3
+}
+
+func (s *hands) Reset(seed uint64) {
+	s.State.Reset(seed)
+	s.deal(0, env.Derive(seed, 1))
+}
+
+func (s *hands) deal(except env.Seats, seed uint64) {
+	for seat := range s.Hand {
+		if !except.Has(seat) {
+			s.Hand[seat] = 1 + uint8(env.Derive(seed, uint64(seat))%3)
+		}
+	}
+}
+
+func (s *hands) Hide(viewers env.Seats, seed uint64) {
+	s.State.Hide(viewers, seed)
+	s.deal(viewers, seed)
+}
+
+func (s *hands) CopyFrom(src env.State) { *s = *src.(*hands) }
+
+func (s *hands) Observe(seat int, planes []uint8, globals []float32) {
+	s.State.Observe(seat, planes, globals)
+	planes[5] = s.Hand[seat]
+}
+
+// Reseed keeps what a driven seat holds and redraws what only an agent holds. Later episodes and random choices are
+// those of a Reset with the same seed.
+func TestReseedKeepsPrivateHands(t *testing.T) {
+	for driven, agents := range map[env.Seats][]vec.AgentFactory{3: nil, 1: {nil, newDie}, 2: {newDie}} {
+		e, out, _ := start(t, handsGame, vec.Config{Envs: 60, Agents: agents})
+		fresh := positions(e) // by the seeds from 1 on
+		for i := range 60 {
+			require.NoError(t, e.CloneAll([]int{i}, []int{0}))
+			if i > 0 {
+				require.NoError(t, e.Reseed(i, uint64(i)))
+				require.Equal(t, fresh[i-1][:24], envtest.Must(e.Snapshot(i, nil))[:24], "seed, episode and random choices")
+			}
+		}
+		require.NoError(t, e.Observe(out))
+		size := e.Rows() * e.Game().Planes.Len()
+		seen, next := [2]map[uint8]bool{{}, {}}, map[uint8]bool{}
+		for i := range 60 {
+			require.Equal(t, out.Planes[:size], out.Planes[i*size:(i+1)*size], "seats %b: environment %d", driven, i)
+			s := e.State(i).(*hands)
+			next[s.State.Next] = true
+			for seat, held := range s.Hand {
+				seen[seat][held] = true
+			}
+		}
+		require.Len(t, next, 3, "seats %b: the next card is hidden from everybody", driven)
+		for seat := range seen {
+			require.Equal(t, driven.Has(seat), len(seen[seat]) == 1, "seats %b: seat %d: %v", driven, seat, seen[seat])
+		}
+	}
+}
+
+// TestVariantsStayApart: a position of another variant, or with other seats, may pass Check. It is refused, and nothing
+// changes.
+func TestVariantsStayApart(t *testing.T) {
+	for _, g := range games.All {
+		e, _, _ := start(t, g, vec.Config{Envs: 1})
+		before := positions(e)
+		for _, other := range games.All {
+			for _, seats := range seatCounts(other) {
+				s := other.New(seats)
+				if reflect.TypeOf(s) != reflect.TypeOf(e.State(0)) || other == g && seats == g.MinSeats {
+					continue
+				}
+				says := "another variant of the game"
+				if seats != g.MinSeats {
+					says = fmt.Sprintf("%d seats, want %d", seats, g.MinSeats)
+				}
+				require.ErrorContains(t, put(e, 0, s), says, "%s in %s", other.Name, g.Name)
+				require.Equal(t, before, positions(e))
+			}
+		}
+		require.NoError(t, put(e, 0, g.New(g.MinSeats)))
+	}
+	e, _, _ := start(t, wintetris.Game, vec.Config{Envs: 1})
+	strict := wintetris.Game.New(1).(*wintetris.State)
+	strict.Strict = true
+	require.ErrorContains(t, put(e, 0, strict), "another variant")
 }

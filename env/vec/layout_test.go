@@ -30,10 +30,8 @@ func TestLayout(t *testing.T) {
 	l = envtest.Must(e.Layout("reward", "planes"))
 	require.Equal(t, 152, l.Len)
 	require.Equal(t, "planes", l.Fields[0].Name, "in the order of Batch")
-	_, err := e.Layout("planes", "colour")
-	require.ErrorContains(t, err, `no slab "colour" under NextStep`)
-	_, err = e.Layout("final_planes")
-	require.ErrorContains(t, err, "no slab")
+	require.ErrorContains(t, envtest.Failed(e.Layout("planes", "colour")), `no slab "colour" under NextStep`)
+	require.ErrorContains(t, envtest.Failed(e.Layout("final_planes")), "no slab")
 
 	s, _, _ := start(t, blockbattle.Game, vec.Config{Envs: 3, Autoreset: vec.SameStep})
 	l = envtest.Must(s.Layout())
@@ -69,14 +67,11 @@ func TestViewIsTheBlock(t *testing.T) {
 func TestViewRefuses(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 2})
 	l := envtest.Must(e.Layout())
-	_, err := l.View(make([]byte, l.Len-1))
-	require.ErrorContains(t, err, "want")
+	require.ErrorContains(t, envtest.Failed(l.View(make([]byte, l.Len-1))), "want")
 	envtest.Must(l.View(l.Alloc()))
-	_, err = l.View(append(l.Alloc(), l.Alloc()...)[4:][:l.Len])
-	require.ErrorContains(t, err, "not aligned to 8 bytes")
+	require.ErrorContains(t, envtest.Failed(l.View(append(l.Alloc(), l.Alloc()...)[4:][:l.Len])), "not aligned to 8 bytes")
 	l.Fields[0].Name = "colour"
-	_, err = l.View(l.Alloc())
-	require.ErrorContains(t, err, `no slab "colour"`)
+	require.ErrorContains(t, envtest.Failed(l.View(l.Alloc())), `no slab "colour"`)
 	nothing := envtest.Must(vec.Layout{}.View(nil))
 	require.NoError(t, e.Step(slices.Repeat([]env.Action{env.None}, 4), nothing))
 }
