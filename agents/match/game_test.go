@@ -3,6 +3,8 @@ package match
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +14,9 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/blocking"
 	"blockyard/env/envtest"
+	"blockyard/env/tetrisduel"
 )
 
 func named(t testing.TB, text string) Player {
@@ -103,6 +107,125 @@ func TestBadAgentsAreNamed(t *testing.T) {
 	require.NoError(t, err, "no answer is an answer")
 	three := duel(search.NewFirst(), search.NewFirst())
 	three.Agents = append(three.Agents, search.NewFirst())
-	_, err = Play(context.Background(), three)
-	require.ErrorContains(t, err, "blockbattle: 3 agents: want 2 to 2")
+	require.ErrorContains(t, envtest.Failed(Play(context.Background(), three)), "blockbattle: 3 agents: want 2 to 2")
+}
+
+// book records games in a file.
+func book(t *testing.T, games []*record.Record) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "book.jsonl")
+	w := envtest.Must(record.Create(path))
+	for _, rec := range games {
+		require.NoError(t, w.Write(rec))
+	}
+	require.NoError(t, w.Close())
+	return path
+}
+
+// Both games of a pair begin in the same position of the book, with other pieces to come than in the book's game, and
+// their records replay.
+func TestPairsBeginInABook(t *testing.T) {
+	_, games := paired(t, Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 2, Seed: 8})
+	b := envtest.Must(ReadBook(t.Context(), book(t, games), blockbattle.Game, 2, 0.5))
+	require.Len(t, b, len(games))
+	m := Match{Players: []Player{named(t, "hand:ply=1"), named(t, "random")}, Units: 6, Seed: 9, Workers: 2, Book: b}
+	_, kept := paired(t, m)
+	s, twin := blockbattle.Game.New(2), blockbattle.Game.New(2)
+	for k, rec := range kept {
+		require.NoError(t, record.Check(blockbattle.Game, rec))
+		require.Equal(t, kept[k/2*2].Start, rec.Start, "one position a pair")
+		require.NoError(t, env.Decode(s, twin, rec.Start))
+		require.NoError(t, env.Decode(twin, blockbattle.Game.New(2), b[k/2%len(b)]))
+		f, of := new(env.Frame), new(env.Frame)
+		s.Show(f)
+		twin.Show(of)
+		require.Equal(t, of, f, "what is seen is that of the book")
+	}
+	require.NotEqual(t, kept[0].Start, kept[8].Start, "what is drawn is the pair's own")
+	m.Book = nil
+	_, without := paired(t, m)
+	require.Empty(t, without[0].Start)
+}
+
+// Pairs that repeat an earlier one move for move, as between programs that play the same in the same position, are no
+// other samples: the interval and the test are those of the games that differ, and the report says how many do not.
+func TestRepeatedPairsCountOnce(t *testing.T) {
+	player := func(text string) Player { return of(t, blocking.Game, text) }
+	s := blocking.Game.New(2) // it draws its letters, and nothing after that
+	start := envtest.Must(env.Encode(nil, s))
+	m := Match{Rules: blocking.Game, Players: []Player{player("greedy:ply=1"), player("first")}, Units: 10, Seed: 3,
+		Book: Book{start}, SPRT: &SPRT{Elo1: 300, Alpha: 0.05, Beta: 0.05}}
+	play := func() *Report {
+		r := envtest.Must(m.Play(t.Context()))
+		return r
+	}
+	r := play()
+	require.Equal(t, []int{2, 18, 1}, []int{r.Games, r.Repeated, r.Meetings[0].Pairs.N()})
+	require.Equal(t, []float64{0, 1}, []float64{r.Meetings[0].Score.Low, r.Meetings[0].Score.High})
+	require.Equal(t, Undecided, r.Meetings[0].Verdict)
+	require.Contains(t, Versus{r}.String(), "18 more games repeat one of them move for move, and do not count\n")
+	m.Book = nil
+	require.Zero(t, play().Repeated, "letters are drawn")
+	m.Book, m.Players[1], m.SPRT = Book{start}, player("random"), nil
+	require.Zero(t, play().Repeated, "one of them draws")
+}
+
+func TestBooksAreRefused(t *testing.T) {
+	_, games := paired(t, Match{Players: []Player{named(t, "random"), named(t, "first")}, Units: 1, Seed: 8})
+	path := book(t, games)
+	for name, c := range map[string]struct {
+		path  string
+		rules *env.Game
+		share float64
+		says  string
+	}{
+		"another game": {path, tetrisduel.Game, 0.5, "game 1: the record is of game blockbattle, want tetrisduel"},
+		"the end":      {path, blockbattle.Game, 1, "1 of a game's steps: want 0 or more, and less than 1"},
+		"no file":      {filepath.Join(t.TempDir(), "none"), blockbattle.Game, 0.5, "no such file"},
+		"no game":      {book(t, nil), blockbattle.Game, 0.5, "no game with a position to begin with"},
+	} {
+		require.ErrorContains(t, envtest.Failed(ReadBook(t.Context(), c.path, c.rules, 2, c.share)), c.says, name)
+	}
+	require.NoError(t, os.Truncate(path, 100))
+	require.ErrorIs(t, envtest.Failed(ReadBook(t.Context(), path, blockbattle.Game, 2, 0.5)), record.ErrPartial)
+}
+
+// Whatever is played in a position, and whether or not garbage falls, the next piece is the same; another seed or
+// another step has others. Garbage has the same holes, whoever sends it.
+func TestDrawsShareThePieces(t *testing.T) {
+	g := blockbattle.Game
+	from, s := g.New(2).(*blockbattle.State), g.New(2)
+	for i := range from.Sides { // a row that lacks one cell, and points that a cleared row makes garbage of
+		d := &from.Sides[i]
+		for x := 1; x < blockbattle.Width; x++ {
+			d.Cells.Set(x, blockbattle.Height-1)
+		}
+		d.Points, d.Combo = 2, 1
+	}
+	from.Round, from.Piece = 2, 0
+	require.NoError(t, from.Check())
+	d, pieces, holes := Draws{}, map[uint8]bool{}, map[uint16]bool{}
+	for step := range 30 {
+		d.Seed = uint64(step / 10)
+		lengths := map[int]bool{}
+		for _, a := range from.Legal(0, nil) {
+			for seat := range 2 {
+				s.CopyFrom(from)
+				m := env.Moves{env.Action(0), env.Action(0), env.None, env.None}
+				m[1-seat], m[seat] = from.Legal(1, nil)[8], a
+				d.Step(g, s, m, step)
+				draws := s.Draws(nil)
+				lengths[len(draws)] = true
+				require.Equal(t, uint8(d.Last(step)%blockbattle.Pieces), s.(*blockbattle.State).Next)
+				if len(draws) > 1 {
+					holes[uint16(step)<<8|draws[0]] = true
+				}
+			}
+		}
+		require.Contains(t, lengths, 1)
+		require.Greater(t, len(lengths), 1, "no action sends garbage")
+		pieces[s.(*blockbattle.State).Next] = true
+	}
+	require.Len(t, pieces, blockbattle.Pieces)
+	require.Len(t, holes, 30)
 }

@@ -14,16 +14,15 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
 
 var rules = blockbattle.Game
 
 func evaluator(t *testing.T) search.Evaluator {
-	net, err := bots.Of(rules).LoadNet(rules, "")
-	require.NoError(t, err)
-	e, err := bots.Of(rules).Evaluator(net)
-	require.NoError(t, err)
+	net := envtest.Must(bots.Of(rules).LoadNet(rules, ""))
+	e := envtest.Must(bots.Of(rules).Evaluator(net))
 	return e
 }
 
@@ -159,10 +158,8 @@ func TestPiecesCome(t *testing.T) {
 // Nobody else can make a clairvoyant, and one that is told nothing does not play.
 func TestRefused(t *testing.T) {
 	for _, text := range []string{"clairvoyant", "clairvoyant:pieces=3", "strong=clairvoyant"} {
-		_, err := bots.Parse(rules, bots.Own(text))
-		require.ErrorIs(t, err, bots.ErrClairvoyant, text)
-		_, err = bots.Parse(rules, bots.Foreign(text, nil))
-		require.ErrorIs(t, err, bots.ErrClairvoyant, text)
+		require.ErrorIs(t, envtest.Failed(bots.Parse(rules, bots.Own(text))), bots.ErrClairvoyant, text)
+		require.ErrorIs(t, envtest.Failed(bots.Parse(rules, bots.Foreign(text, nil))), bots.ErrClairvoyant, text)
 	}
 	require.False(t, slices.Contains(bots.Names(rules), bots.Clairvoyant))
 	_, err := New(rules, evaluator(t), 3, 12, false, false).Act(t.Context(), rules.New(2), 0)
@@ -174,13 +171,10 @@ func TestRefused(t *testing.T) {
 		"clairvoyant:weights=no,ply=2": "unknown option \"ply\"; there are eps, holes, pieces, reply, weights, width",
 		"clairvoyant:weights=none":     "none",
 	} {
-		_, err := Player(rules, text)
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, envtest.Failed(Player(rules, text)), want)
 	}
 	for _, name := range []string{"tetrisduel", "blocking", "dropblox"} {
-		g, err := games.Open(name)
-		require.NoError(t, err)
-		_, err = Player(g, "clairvoyant")
-		require.ErrorContains(t, err, "want a game in which seats act at once")
+		g := envtest.Must(games.Open(name))
+		require.ErrorContains(t, envtest.Failed(Player(g, "clairvoyant")), "want a game in which seats act at once")
 	}
 }

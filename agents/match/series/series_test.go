@@ -18,6 +18,7 @@ import (
 	"blockyard/datasets/record"
 	"blockyard/env"
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 	"blockyard/env/tetrisduel"
 )
 
@@ -92,8 +93,7 @@ func (chanceless) Play(_ context.Context, g *match.Played) (*record.Record, erro
 func TestRepeatedPairsCountOnce(t *testing.T) {
 	s := Series{Rules: tetrisduel.Game, Names: []string{"a", "b"}, Games: Seated(20, Seatings(2, false), 1, false),
 		Runner: chanceless{}, Done: func(int) {}}
-	_, err := s.Play(t.Context())
-	require.NoError(t, err)
+	envtest.Must(s.Play(t.Context()))
 	for range 2 { // a report changes nothing
 		r := s.Report()
 		m := r.Meetings[0]
@@ -125,8 +125,7 @@ func TestAGameThatIsNotProven(t *testing.T) {
 		},
 		Done: func(int) {},
 	}
-	n, err := s.Play(t.Context())
-	require.NoError(t, err)
+	n := envtest.Must(s.Play(t.Context()))
 	require.NoError(t, w.Close())
 	require.Zero(t, n)
 	require.Zero(t, kept.Len())
@@ -172,8 +171,7 @@ func TestLetters(t *testing.T) {
 // TestTheEndOfALog: what a bot writes to standard error after its game is counted and not kept.
 func TestTheEndOfALog(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "logs", "game.log")
-	f, err := createLog(func(*match.Played) string { return name }, nil)
-	require.NoError(t, err)
+	f := envtest.Must(createLog(func(*match.Played) string { return name }, nil))
 	var shown bytes.Buffer
 	l := newLog(f, &shown)
 	l.names = []string{"player1", "player2"}
@@ -182,8 +180,7 @@ func TestTheEndOfALog(t *testing.T) {
 	l.line(contest.Error, 1, "EOFError")
 	l.line(contest.Error, 1, "bye")
 	require.NoError(t, l.end(nil))
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
+	text := envtest.Must(os.ReadFile(name))
 	require.Equal(t, "player2 ! thinking\nplayer2 * 2 lines of standard error after the end of the game are not kept\n", string(text))
 	require.Equal(t, "player2: thinking\n", shown.String())
 }

@@ -9,6 +9,7 @@ import (
 
 	"blockyard/agents/bots"
 	"blockyard/agents/match"
+	"blockyard/env/envtest"
 	"blockyard/env/wintetris"
 )
 
@@ -35,10 +36,8 @@ func TestTuningImproves(t *testing.T) {
 	require.Equal(t, 12*tuning.Candidates()*6, last.Games)
 	require.True(t, last.Worst <= last.Mean && last.Mean <= last.Top)
 	tuning.Match.Units = 50
-	found, err := tuning.score(context.Background(), last.Weights, 99)
-	require.NoError(t, err)
-	start, err := tuning.score(context.Background(), tuning.From, 99)
-	require.NoError(t, err)
+	found := envtest.Must(tuning.score(context.Background(), last.Weights, 99))
+	start := envtest.Must(tuning.score(context.Background(), tuning.From, 99))
 	require.Greater(t, found, 1.5*start)
 	require.Contains(t, tuning.Draw(all), "wintetris: candidates of each generation")
 }
