@@ -212,8 +212,7 @@ func TestTokenFile(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		p := serve(t, "--listen", "tcp:127.0.0.1:0", "--token-file", file)
-		_, err := client.Dial(t.Context(), p.Ready[0], "ann", nil)
-		require.ErrorContains(t, err, "auth_failed")
+		require.ErrorContains(t, envtest.Failed(client.Dial(t.Context(), p.Ready[0], "ann", nil)), "auth_failed")
 		for _, token := range tokens {
 			envtest.Must(client.Dial(t.Context(), p.Ready[0], token, nil))
 		}
@@ -335,8 +334,7 @@ func TestWatchRefuses(t *testing.T) {
 	all := envtest.Must(c.listen(nil, &ready{}, nil, nil, nil))
 	require.Empty(t, all, "off by default")
 	c.Watch = "0.0.0.0:0"
-	_, err := c.listen(nil, &ready{}, nil, nil, nil)
-	require.ErrorContains(t, err, "set a token")
+	require.ErrorContains(t, envtest.Failed(c.listen(nil, &ready{}, nil, nil, nil)), "set a token")
 	for address, tokens := range map[string][]limits.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {
 		c.Watch = address
 		all := envtest.Must(c.listen(tokens, &ready{}, nil, nil, nil))

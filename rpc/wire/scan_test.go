@@ -1,9 +1,11 @@
 package wire
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -11,6 +13,8 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // value makes a random value of what the scanner understands.
@@ -102,8 +106,7 @@ func TestReaderSplitsRequests(t *testing.T) {
 	var stream []byte
 	big := bytes.Repeat([]byte{7}, 100_000)
 	add := func(id uint32, method string, params ...any) {
-		b, err := AppendRequest(nil, id, method, params...)
-		require.NoError(t, err)
+		b := envtest.Must(AppendRequest(nil, id, method, params...))
 		stream = append(stream, b...)
 	}
 	add(1, "hello", map[string]any{"proto": []int{3, 0}})
@@ -203,4 +206,24 @@ func TestParamsAreChecked(t *testing.T) {
 	require.EqualValues(t, 5, o.Known)
 	require.NoError(t, f.Options(9, &o))
 	require.Equal(t, BadParams, code(f.Most(6)))
+}
+
+// TestResultsOfAnySize encodes results on both sides of the size at which a map's head changes.
+func TestResultsOfAnySize(t *testing.T) {
+	for _, pairs := range []int{0, 1, 15, 16, 300} {
+		var fields Fields
+		want := map[string]int{}
+		for k := range pairs {
+			fields = append(fields, fmt.Sprint(k), k)
+			want[fmt.Sprint(k)] = k
+		}
+		parts := envtest.Must(Result(7, fields))
+		var got map[string]int
+		id, failure, err := ReadResponse(bufio.NewReader(bytes.NewReader(bytes.Join(parts, nil))), &got)
+		require.NoError(t, err)
+		require.Nil(t, failure)
+		require.Equal(t, uint32(7), id)
+		require.Equal(t, want, got)
+	}
+	require.ErrorContains(t, envtest.Failed(Result(7, Fields{"name"})), "want pairs")
 }

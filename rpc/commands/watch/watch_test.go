@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/bots"
 	"blockyard/datasets/program/web"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/vec"
 	"blockyard/rpc/server"
@@ -32,8 +33,7 @@ func start(t testing.TB, tokens ...limits.Token) (*server.Server, string) {
 		Games: games.All, Version: "test", Tokens: tokens, Limits: limits.DefaultLimits(),
 		Agents: func(*env.Game, bots.Text) (vec.AgentFactory, error) { return nil, nil },
 	})
-	l, err := listen.Listen("tcp:127.0.0.1:0", tokens, listen.Credentials{})
-	require.NoError(t, err)
+	l := envtest.Must(listen.Listen("tcp:127.0.0.1:0", tokens, listen.Credentials{}))
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(l) }()
 	t.Cleanup(func() {
@@ -46,11 +46,9 @@ func start(t testing.TB, tokens ...limits.Token) (*server.Server, string) {
 
 // play opens games and resets them.
 func play(t testing.TB, address, token, game string, n int) *client.Games {
-	c, err := client.Dial(context.Background(), address, token, nil)
-	require.NoError(t, err)
+	c := envtest.Must(client.Dial(context.Background(), address, token, nil))
 	t.Cleanup(func() { c.Close() })
-	g, err := c.Open(game, map[string]any{"num_envs": n, "seed": 1, "illegal": "random"})
-	require.NoError(t, err)
+	g := envtest.Must(c.Open(game, map[string]any{"num_envs": n, "seed": 1, "illegal": "random"}))
 	require.NoError(t, g.Reset(nil))
 	copied(t, g)
 	return g
@@ -186,8 +184,7 @@ func TestRefused(t *testing.T) {
 	} {
 		look(t, h, query, "", status)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- h.Serve(ctx, l, nil, slog.New(slog.DiscardHandler)) }()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/rpc/server/listen"
 )
 
@@ -16,8 +17,7 @@ import (
 func TestOneServerTakesAStaleSocket(t *testing.T) {
 	for try := range 30 {
 		path := filepath.Join(t.TempDir(), "s")
-		stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
-		require.NoError(t, err)
+		stale := envtest.Must(net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"}))
 		stale.SetUnlinkOnClose(false)
 		require.NoError(t, stale.Close())
 		var all sync.WaitGroup
@@ -38,14 +38,12 @@ func TestOneServerTakesAStaleSocket(t *testing.T) {
 				continue
 			}
 			alive++
-			conn, err := net.Dial("unix", path)
-			require.NoError(t, err)
+			conn := envtest.Must(net.Dial("unix", path))
 			require.NoError(t, conn.Close())
 			require.NoError(t, l.Close())
 		}
 		require.Equal(t, 1, alive, "try %d", try)
-		left, err := os.ReadDir(filepath.Dir(path))
-		require.NoError(t, err)
+		left := envtest.Must(os.ReadDir(filepath.Dir(path)))
 		require.Empty(t, left)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // Bytes of the data of an opponent and of an agent of the policy, before its memory.
@@ -25,11 +27,9 @@ func TestGames(t *testing.T) {
 	first, rest, err := Cut(append(append([]byte{}, one...), "rest"...))
 	require.NoError(t, err)
 	require.Equal(t, "rest", string(rest))
-	back, err := Parse(first, kind)
-	require.NoError(t, err)
+	back := envtest.Must(Parse(first, kind))
 	require.Equal(t, g, back)
-	_, err = Parse(one, kind+1)
-	require.ErrorContains(t, err, "of another game")
+	require.ErrorContains(t, envtest.Failed(Parse(one, kind+1)), "of another game")
 	for k := range one {
 		_, _, err := Cut(one[:k])
 		require.Error(t, err, k)
@@ -58,8 +58,7 @@ func sealed(parts []byte) []byte {
 // Parts with a right checksum are refused if they are unknown, missing, too many, twice there or too short.
 func TestPartsThatDoNotFit(t *testing.T) {
 	good := appendPart(appendPart(nil, "kind", make([]byte, 8)), "state", []byte("s"))
-	_, err := Parse(sealed(good), 0)
-	require.NoError(t, err)
+	envtest.Must(Parse(sealed(good), 0))
 	for name, parts := range map[string][]byte{
 		"none":            nil,
 		"no state":        appendPart(nil, "kind", make([]byte, 8)),
@@ -77,8 +76,7 @@ func TestPartsThatDoNotFit(t *testing.T) {
 			appendPart(appendPart(appendPart(appendPart(nil, "opponent", make([]byte, 3)), "opponent", make([]byte, 3)),
 				"opponent", make([]byte, 3)), "policy", make([]byte, policyHead))...),
 	} {
-		_, err := Parse(sealed(parts), 0)
-		require.Error(t, err, name)
+		require.Error(t, envtest.Failed(Parse(sealed(parts), 0)), name)
 	}
 }
 
@@ -101,8 +99,7 @@ func FuzzGame(f *testing.F) {
 			return
 		}
 		again := g.Append(nil, kind)
-		back, err := Parse(again, kind)
-		require.NoError(t, err)
+		back := envtest.Must(Parse(again, kind))
 		require.Equal(t, g, back)
 		require.LessOrEqual(t, len(again), len(one))
 		require.Equal(t, again, back.Append(nil, kind))

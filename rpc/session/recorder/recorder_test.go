@@ -9,6 +9,7 @@ import (
 
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
 )
 
@@ -51,8 +52,7 @@ func taken(r *Recorder) Batch {
 // read returns the records of lines, which must be what the rules say.
 func read(t *testing.T, lines []byte) (all []*record.Record) {
 	t.Helper()
-	r, err := record.NewReader("records", bytes.NewReader(lines))
-	require.NoError(t, err)
+	r := envtest.Must(record.NewReader("records", bytes.NewReader(lines)))
 	for {
 		rec, err := r.Read()
 		if err == io.EOF {
@@ -139,13 +139,10 @@ func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 	s.Reset(5)
 	require.True(t, one.Begin(1, 3, 5))
 	play(one, s, 1, 3)
-	lines, err := one.AppendRecording(nil, 1)
-	require.NoError(t, err)
-	none, err := one.AppendRecording(nil, 0)
-	require.NoError(t, err)
+	lines := envtest.Must(one.AppendRecording(nil, 1))
+	none := envtest.Must(one.AppendRecording(nil, 0))
 	require.Empty(t, none, "game 0 is not recorded")
-	all, err := ReadRecordings(lines, []int{0, 1}, 2)
-	require.NoError(t, err)
+	all := envtest.Must(ReadRecordings(lines, []int{0, 1}, 2))
 	other.Continue(all, func(int) bool { return true })
 	for s.Acting() != 0 {
 		play(other, s, 1, 1)
@@ -159,11 +156,9 @@ func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 	require.Equal(t, want, got)
 
 	for want, list := range map[string][]int{"entry 1: game 1 is not resumed": {0}, "entry 2: game 1 is not resumed, or has two": {1}} {
-		_, err := ReadRecordings(append(lines, lines...), list, 2)
-		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, envtest.Failed(ReadRecordings(append(lines, lines...), list, 2)), want)
 	}
-	_, err = ReadRecordings(lines, []int{1}, 3)
-	require.ErrorContains(t, err, "entry 1: 2 agents, want 3")
+	require.ErrorContains(t, envtest.Failed(ReadRecordings(lines, []int{1}, 3)), "entry 1: 2 agents, want 3")
 	other.Continue(all, func(int) bool { return false })
 	require.Zero(t, other.used, "a game that is not traced takes nothing")
 }
@@ -188,8 +183,7 @@ func TestRecordsThatTheClientHas(t *testing.T) {
 	o := one.Options
 	o.Before = Before{Given: second.Given, Dropped: 5, Interrupted: 6}
 	other := NewRecorder(o)
-	all, err := ReadRecordings(lines, []int{0, 1}, 2)
-	require.NoError(t, err)
+	all := envtest.Must(ReadRecordings(lines, []int{0, 1}, 2))
 	other.Continue(all, func(int) bool { return true })
 	whole(t, other, 0, 1, 2)
 	whole(t, other, 1, 0, 3)
@@ -219,10 +213,8 @@ func TestRecordsOfLongGames(t *testing.T) {
 		require.Zero(t, r.used)
 		require.Equal(t, count == 1, bytes.Count(out.Lines, []byte("\n")) > 1)
 		if count == 1 {
-			lines, err := record.NewReader("records", bytes.NewReader(out.Lines))
-			require.NoError(t, err)
-			rec, err := lines.Read()
-			require.NoError(t, err)
+			lines := envtest.Must(record.NewReader("records", bytes.NewReader(out.Lines)))
+			rec := envtest.Must(lines.Read())
 			require.Len(t, rec.Choices, 2*2*50_000)
 			require.True(t, rec.Stopped)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/rpc/server"
 	"blockyard/rpc/session/limits"
@@ -65,8 +66,7 @@ func opened(t testing.TB) (facts map[string]any, slab int) {
 	require.NoError(t, c.Hello(""))
 	options := map[string]any{"num_envs": 2}
 	require.NoError(t, c.Call("open", &facts, "wintetris", options))
-	g, err := c.Open("wintetris", options)
-	require.NoError(t, err)
+	g := envtest.Must(c.Open("wintetris", options))
 	require.NoError(t, c.Close())
 	return facts, g.Len
 }
@@ -75,8 +75,7 @@ func opened(t testing.TB) (facts map[string]any, slab int) {
 func answers(t testing.TB, facts any, slab int) []byte {
 	var all []byte
 	for id, result := range []any{nil, facts} {
-		pieces, err := wire.Result(uint32(id+1), result)
-		require.NoError(t, err)
+		pieces := envtest.Must(wire.Result(uint32(id+1), result))
 		all = append(all, bytes.Join(pieces, nil)...)
 	}
 	for id := range uint32(3) {
