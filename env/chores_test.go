@@ -40,7 +40,6 @@ func TestMakeTestIsEverything(t *testing.T) {
 
 // repository returns a folder with the Makefile, these of its commands as they are, and stand-ins for other programs.
 func repository(t *testing.T, commands []string, programs map[string]string) string {
-	t.Helper()
 	root := t.TempDir()
 	for _, name := range append([]string{"Makefile"}, commands...) {
 		write(t, filepath.Join(root, name), contents(t, name))
@@ -53,7 +52,6 @@ func repository(t *testing.T, commands []string, programs map[string]string) str
 
 // write writes a program.
 func write(t *testing.T, path, text string) {
-	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o700))
 }
@@ -61,7 +59,6 @@ func write(t *testing.T, path, text string) {
 // in runs a command in a folder, whose programs go first, wants an exit status of it, and returns what it printed, without
 // times.
 func in(t *testing.T, want int, root, name string, args ...string) string {
-	t.Helper()
 	cmd := exec.Command(name, args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "MAKELEVEL=", "PATH="+root+":"+os.Getenv("PATH"))
@@ -144,7 +141,6 @@ func TestFlaky(t *testing.T) {
 		"rpc/python/tests/x.py": "",
 	})
 	flaky := func(args string, want int, says ...string) {
-		t.Helper()
 		printed := in(t, want, root, "python3", strings.Fields(".ci/flaky --python ./python --loops 1 "+args)...)
 		for _, text := range says {
 			require.Contains(t, printed, text)

@@ -139,7 +139,6 @@ var files = sync.OnceValues(func() (all []source, err error) {
 
 // sources returns every file of code.
 func sources(t testing.TB) []source {
-	t.Helper()
 	all, err := files()
 	require.NoError(t, err)
 	all = slices.DeleteFunc(slices.Clone(all), func(f source) bool { return f.part == "" })

@@ -114,7 +114,6 @@ func TestLayers(t *testing.T) {
 
 // list returns the packages that go list prints.
 func list(t *testing.T, args ...string) []string {
-	t.Helper()
 	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
 	require.NoError(t, err, "go list %s", args)
 	return strings.Fields(string(out))

@@ -93,7 +93,6 @@ func noticesText(files map[notice][]string) string {
 
 // linkedModules returns the modules of other people that are linked on any platform of .ci/binaries, by name.
 func linkedModules(t *testing.T) map[string]*linked {
-	t.Helper()
 	of := platforms.FindStringSubmatch(contents(t, ".ci/binaries"))
 	require.NotNil(t, of)
 	builds := append(strings.Fields(of[1]), "js/wasm")

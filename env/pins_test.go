@@ -24,7 +24,6 @@ var (
 
 // matched calls check for every match of an expression in files, of which there are some.
 func matched(t *testing.T, what *regexp.Regexp, least int, files []string, check func(file string, m []string)) {
-	t.Helper()
 	n := 0
 	for _, file := range files {
 		for _, m := range what.FindAllStringSubmatch(contents(t, file), -1) {
@@ -86,7 +85,6 @@ func TestToolsArePinned(t *testing.T) {
 
 // glob returns the files that match a pattern below the root.
 func glob(t *testing.T, pattern string) []string {
-	t.Helper()
 	files, err := filepath.Glob("../" + pattern)
 	require.NoError(t, err)
 	require.NotEmpty(t, files, pattern)
@@ -95,7 +93,6 @@ func glob(t *testing.T, pattern string) []string {
 
 // contents returns the text of a file, named from the root or from this folder, or absolutely.
 func contents(t testing.TB, file string) string {
-	t.Helper()
 	if !filepath.IsAbs(file) {
 		file = "../" + strings.TrimPrefix(file, "../")
 	}

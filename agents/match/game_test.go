@@ -20,13 +20,11 @@ import (
 )
 
 func named(t testing.TB, text string) Player {
-	t.Helper()
 	return of(t, blockbattle.Game, text)
 }
 
 // of is a player of any game.
 func of(t testing.TB, rules *env.Game, text string) Player {
-	t.Helper()
 	f := envtest.Must(bots.New(rules, bots.Own(text)))
 	return Player{Name: text, New: f}
 }
@@ -112,7 +110,6 @@ func TestBadAgentsAreNamed(t *testing.T) {
 
 // book records games in a file.
 func book(t *testing.T, games []*record.Record) string {
-	t.Helper()
 	path := filepath.Join(t.TempDir(), "book.jsonl")
 	w := envtest.Must(record.Create(path))
 	for _, rec := range games {

@@ -21,7 +21,6 @@ import (
 
 // played plays a match and keeps its games.
 func played(t testing.TB, m Match) (*Report, []*record.Record) {
-	t.Helper()
 	var kept []*record.Record
 	m.Record = func(rec *record.Record) error {
 		kept = append(kept, rec)
@@ -34,7 +33,6 @@ func played(t testing.TB, m Match) (*Report, []*record.Record) {
 
 // paired plays a match of pairs of Block Battle.
 func paired(t testing.TB, m Match) (Meeting, []*record.Record) {
-	t.Helper()
 	m.Rules = blockbattle.Game
 	res, kept := played(t, m)
 	require.Equal(t, res.Games, 2*res.Meetings[0].Pairs.N())

@@ -73,7 +73,6 @@ func TestPictureSpawn(t *testing.T) {
 // play executes an answer, with words such as "down*3", and returns the landing and the position after a round in which
 // the opponent throws its piece away.
 func play(t *testing.T, s *State, answer string) (land Landing, after State, rep Report) {
-	t.Helper()
 	words := rulebook.Words(t, strings.ReplaceAll(answer, ",", " "))
 	tokens, odd := ParseAnswer(strings.Join(words, ","), nil)
 	require.Empty(t, odd)

@@ -18,7 +18,6 @@ import (
 
 // drawn makes a position from the lowest rows of the first side.
 func drawn(t *testing.T, piece, picture string) *State {
-	t.Helper()
 	s := &State{Rules: Document, Winner: Nobody, Round: 1, Piece: uint8(strings.Index(Letters, piece))}
 	s.Sides[0] = side(t, picture)
 	require.NoError(t, s.Check())
@@ -27,7 +26,6 @@ func drawn(t *testing.T, piece, picture string) *State {
 
 // side makes a side from its lowest rows, as RULES.md draws boards: '#' block, '=' solid, '.' empty.
 func side(t *testing.T, picture string) (d Side) {
-	t.Helper()
 	rulebook.Board(t, picture, Width, func(x, up int, c byte) {
 		if c == '=' {
 			d.Solid = max(d.Solid, uint8(up+1))

@@ -192,7 +192,6 @@ func TestTurn(t *testing.T) {
 
 // scene makes a game with a block of a type in play, on a board of its lowest rows: '#' taken, '.' empty.
 func scene(t *testing.T, kind int, picture string) *State {
-	t.Helper()
 	s := &State{}
 	s.Force([]uint16{uint16(kind), 0, 0, 0, 0, 0, 0, 0})
 	s.Reset(1)

@@ -30,7 +30,6 @@ func drawn(inks map[byte]uint8, rows ...string) *env.Frame {
 
 // elements returns the elements of a picture with a name; a picture that is no XML fails the test.
 func elements(t *testing.T, svg, name string) (all []map[string]string) {
-	t.Helper()
 	for d := xml.NewDecoder(strings.NewReader(svg)); ; {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {

@@ -107,7 +107,6 @@ func TestPlacementsAgainstCellByCell(t *testing.T) {
 
 // requireMover compares what seat may do on a board in its own frame, as a list and as bits, with Placements.
 func requireMover(t *testing.T, board *falling.Field, kind, seat int) {
-	t.Helper()
 	s := State{Cells: *board, Turn: int16(1 + seat)}
 	if seat == 1 {
 		s.Cells = Turned(board)
@@ -131,7 +130,6 @@ func requireMover(t *testing.T, board *falling.Field, kind, seat int) {
 
 // requirePlace compares Place with Put and Clear on the board in the mover's frame.
 func requirePlace(t *testing.T, s *State, board falling.Field, kind int, a env.Action) {
-	t.Helper()
 	seat := s.Mover()
 	Put(&board, kind, At(a))
 	peace, battle := Clear(&board)

@@ -16,7 +16,6 @@ import (
 
 // drawn makes a board of the rows that end with row 14: '#' filled, '.' empty.
 func drawn(t *testing.T, picture string) (board falling.Field) {
-	t.Helper()
 	rows := strings.Fields(picture)
 	for i, row := range rows {
 		require.Len(t, row, Width)

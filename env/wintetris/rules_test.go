@@ -16,7 +16,6 @@ import (
 
 // scene returns an engine with a piece that has just appeared over the lowest rows of a board.
 func scene(t *testing.T, piece, picture string) *Engine {
-	t.Helper()
 	e := &Engine{}
 	e.Force([]uint16{uint16(strings.Index(Letters, piece)), 3})
 	e.Start(1)
@@ -27,7 +26,6 @@ func scene(t *testing.T, piece, picture string) *Engine {
 
 // answers reads ticks such as "cw+left wait*3".
 func answers(t *testing.T, text string) (out []Bits) {
-	t.Helper()
 	names := map[string]Bits{"left": Left, "right": Right, "cw": CW, "ccw": CCW, "drop": Drop, "wait": 0}
 	for _, word := range rulebook.Words(t, text) {
 		bits := Bits(0)

@@ -82,7 +82,6 @@ type attacker struct {
 }
 
 func connect(t *testing.T, path string) *attacker {
-	t.Helper()
 	conn := envtest.Must((&net.Dialer{}).DialContext(context.Background(), "unix", path))
 	t.Cleanup(func() { _ = conn.Close() })
 	a := &attacker{t: t, conn: conn, c: client.New(conn), room: 1 << 20}
@@ -428,7 +427,6 @@ func TestAgentsAreCounted(t *testing.T) {
 	c := dial(t, p.Ready[0])
 	memory := func() int64 { return statsOf(t, c).Memory }
 	refused := func(err error, spec string) {
-		t.Helper()
 		var refusal *wire.Error
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, wire.Limit, refusal.Code)

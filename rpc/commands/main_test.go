@@ -61,13 +61,11 @@ type process struct {
 }
 
 func serve(t *testing.T, args ...string) *process {
-	t.Helper()
 	return serveBy(t, nil, args...)
 }
 
 // serveBy is serve by a command that runs the rest of its arguments.
 func serveBy(t *testing.T, by []string, args ...string) *process {
-	t.Helper()
 	command := slices.Concat(by, []string{envtest.Must(os.Executable()), "serve"}, args)
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "BLOCKYARD_RPC_PROGRAM="+version)
@@ -76,7 +74,6 @@ func serveBy(t *testing.T, by []string, args ...string) *process {
 
 // start starts a command that is a server, and waits until it is ready.
 func start(t *testing.T, cmd *exec.Cmd) *process {
-	t.Helper()
 	p := &process{Cmd: cmd, ended: make(chan error, 1)}
 	p.Stderr = os.Stderr
 	var err error
@@ -123,14 +120,12 @@ type stats struct {
 }
 
 func statsOf(t *testing.T, c *client.Client) (s stats) {
-	t.Helper()
 	require.NoError(t, c.Call("stats", &s))
 	return s
 }
 
 // await waits until the statistics of a server are as a test wants them. The time-out only catches what never comes.
 func await(t *testing.T, address string, come func(stats) bool) {
-	t.Helper()
 	c, end := dial(t, address), time.Now().Add(2*time.Minute)
 	defer c.Close()
 	for !come(statsOf(t, c)) {
@@ -139,7 +134,6 @@ func await(t *testing.T, address string, come func(stats) bool) {
 }
 
 func dial(t *testing.T, address string) *client.Client {
-	t.Helper()
 	c := envtest.Must(client.Dial(context.Background(), address, "", nil))
 	t.Cleanup(func() { _ = c.Close() })
 	return c
@@ -264,7 +258,6 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 
 // exits runs command lines, each of which ends with a status.
 func exits(t *testing.T, status int, lines ...string) {
-	t.Helper()
 	for _, line := range lines {
 		con := &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
 		require.Equal(t, status, Program().Run(t.Context(), strings.Fields(line), con), line)
@@ -345,7 +338,6 @@ func TestWatchRefuses(t *testing.T) {
 
 // searching opens games of Dropblox and begins a rollout with a policy whose next step alone would take many minutes.
 func searching(t *testing.T, address string) *client.Client {
-	t.Helper()
 	c := dial(t, address)
 	g := envtest.Must(c.Open("Dropblox-v0", map[string]any{"num_envs": 1000}))
 	require.NoError(t, g.CallSlab("reset"))

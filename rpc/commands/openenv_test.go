@@ -25,7 +25,6 @@ import (
 
 // ask sends JSON to the server of OpenEnv and returns the answer.
 func (p *process) ask(t *testing.T, path, body string) (out map[string]any) {
-	t.Helper()
 	r := envtest.Must(http.Post(p.OpenEnv+path, "application/json", strings.NewReader(body)))
 	defer r.Body.Close()
 	b := envtest.Must(io.ReadAll(r.Body))
@@ -106,7 +105,6 @@ func TestOpenEnvRefuses(t *testing.T) {
 
 // rolloutOf plays a few moves with an illegal one, then one in a branch, and returns the state of the branch as JSON.
 func rolloutOf(t *testing.T, reset string, flags ...string) string {
-	t.Helper()
 	p := serve(t, append(flags, "--openenv", "127.0.0.1:0")...)
 	ask := func(path, body string) map[string]any { return observed(p.ask(t, path, body)) }
 	seen := ask("/reset", reset)
@@ -129,7 +127,6 @@ func rolloutOf(t *testing.T, reset string, flags ...string) string {
 
 // reverify runs the command, which ends with a status, and returns its output and errors.
 func reverify(t *testing.T, status int, args ...string) (out, errs string) {
-	t.Helper()
 	var o, e bytes.Buffer
 	got := Program().Run(t.Context(), append([]string{"reverify"}, args...), &program.Console{Out: &o, Err: &e})
 	require.Equal(t, status, got, e.String())
@@ -174,13 +171,11 @@ func TestReverify(t *testing.T) {
 }
 
 func deployed(t *testing.T, file string) []byte {
-	t.Helper()
 	return envtest.Must(os.ReadFile(file))
 }
 
 // parses asserts that a command line is one of this program.
 func parses(t *testing.T, args []string) {
-	t.Helper()
 	_, err := Program().Parse(t.Context(), args)
 	require.NoError(t, err, "%q", args)
 }

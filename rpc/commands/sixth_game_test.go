@@ -62,7 +62,6 @@ func (h house) build(t *testing.T) {
 
 // run runs a program in the house's folder and returns its standard output.
 func (h house) run(t *testing.T, program string, args ...string) string {
-	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer stop()
 	cmd := exec.CommandContext(ctx, filepath.Join(h.dir, "blockyard"), append([]string{program}, args...)...)
@@ -74,13 +73,11 @@ func (h house) run(t *testing.T, program string, args ...string) string {
 }
 
 func (h house) json(t *testing.T, into any, args ...string) {
-	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(h.run(t, "agents", append(args, "--json")...)), into))
 }
 
 // share is the share of 100 games of toy:pick that an agent wins against a random one.
 func (h house) share(t *testing.T, agent string) float64 {
-	t.Helper()
 	var got match.Report
 	h.json(t, &got, "arena", "toy:pick", "--a", agent, "--b", "random", "--games", "100")
 	return got.Meetings[0].Score.Value

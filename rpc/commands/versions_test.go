@@ -27,13 +27,11 @@ import (
 
 // frozen returns bytes that blockyard 0.1.0 with protocol 1.1 wrote.
 func frozen(t *testing.T, name string) []byte {
-	t.Helper()
 	return envtest.Must(os.ReadFile(filepath.Join("testdata", "1.1", name)))
 }
 
 // started returns the address of a new server.
 func started(t *testing.T) string {
-	t.Helper()
 	return serve(t, "--listen", "unix:"+filepath.Join(t.TempDir(), "s")).Ready[0]
 }
 
@@ -42,7 +40,6 @@ func greeted(t *testing.T, address string, proto ...int) (c *client.Client, hell
 	Proto  []int            `msgpack:"proto"`
 	Limits map[string]int64 `msgpack:"limits"`
 }, err error) {
-	t.Helper()
 	network, rest, _ := strings.Cut(address, ":")
 	conn := envtest.Must(net.Dial(network, rest))
 	t.Cleanup(func() { _ = conn.Close() })

@@ -17,7 +17,6 @@ func TestMain(m *testing.M) { compiletest.Run(m) }
 
 // run runs a program that must succeed, and returns what it prints.
 func run(t *testing.T, cmd *exec.Cmd) string {
-	t.Helper()
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%v\n%s", cmd, out)
 	return string(out)

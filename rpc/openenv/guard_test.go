@@ -204,7 +204,6 @@ func TestBodiesThatNeverCome(t *testing.T) {
 
 // answered is what the server answers, without a connection.
 func answered(t *testing.T, s *Server, method, path, body, session string) *httptest.ResponseRecorder {
-	t.Helper()
 	q := httptest.NewRequest(method, path, strings.NewReader(body))
 	q.Host = "localhost"
 	q.Header.Set("Content-Type", "application/json")

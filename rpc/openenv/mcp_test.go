@@ -31,7 +31,6 @@ func (b bearer) RoundTrip(q *http.Request) (*http.Response, error) {
 
 // connect opens a session of MCP with a token.
 func (w *world) connect(t *testing.T, token string) (*mcp.ClientSession, error) {
-	t.Helper()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil)
 	return c.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: w.url + "/mcp", MaxRetries: -1,
 		HTTPClient: &http.Client{Transport: bearer(token)}}, nil)
@@ -39,7 +38,6 @@ func (w *world) connect(t *testing.T, token string) (*mcp.ClientSession, error) 
 
 // call calls a tool, which fails or not, and returns its text.
 func call(t *testing.T, s *mcp.ClientSession, tool string, arguments map[string]any, fails ...bool) string {
-	t.Helper()
 	r := envtest.Must(s.CallTool(t.Context(), &mcp.CallToolParams{Name: tool, Arguments: arguments}))
 	require.Equal(t, len(fails) > 0, r.IsError, tool)
 	return r.Content[0].(*mcp.TextContent).Text
@@ -131,7 +129,6 @@ func TestMCPSessionsBelongToATokenAndCount(t *testing.T) {
 
 // rpcCall sends a request of plain JSON-RPC.
 func (w *world) rpcCall(t *testing.T, method string, params any) map[string]any {
-	t.Helper()
 	b := envtest.Must(json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 7, "method": method, "params": params}))
 	out := w.want(t, http.StatusOK, "POST", "/mcp", string(b))
 	require.EqualValues(t, 7, out["id"])
@@ -140,7 +137,6 @@ func (w *world) rpcCall(t *testing.T, method string, params any) map[string]any 
 
 // tool calls a tool, which fails or not, and returns its text.
 func (w *world) tool(t *testing.T, session, name string, arguments map[string]any, fails ...bool) string {
-	t.Helper()
 	out := w.rpcCall(t, "tools/call", map[string]any{"session_id": session, "name": name, "arguments": arguments})
 	require.Nil(t, out["error"], out)
 	result := out["result"].(map[string]any)
@@ -198,7 +194,6 @@ func TestBadRequests(t *testing.T) {
 
 // named returns the names of tools in a list as JSON has it, all of which take an object.
 func named(t *testing.T, list any) (names []string) {
-	t.Helper()
 	var tools []struct {
 		Name        string
 		InputSchema struct{ Type string }

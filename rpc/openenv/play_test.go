@@ -247,7 +247,6 @@ func TestStepReward(t *testing.T) {
 // recording starts a server that records to a file. records closes the file and reads it, by the names of episodes.
 func recording(t *testing.T, game string, sc server.Config, change func(*Config)) (
 	w *world, records func() map[string]*record.Record) {
-	t.Helper()
 	path := filepath.Join(t.TempDir(), "games.jsonl.gz")
 	to := envtest.Must(record.Append(path))
 	w = start(t, game, sc, func(c *Config) {
@@ -274,7 +273,6 @@ func recording(t *testing.T, game string, sc server.Config, change func(*Config)
 
 // finish plays the first legal moves to the end, at most so many, and returns the last observation.
 func (p *player) finish(r map[string]any, most int) map[string]any {
-	p.t.Helper()
 	for k := 0; k < most && !r["done"].(bool); k++ {
 		r = p.step(movesOf(r)[0])
 	}
@@ -390,7 +388,6 @@ func TestRelabelledRules(t *testing.T) {
 
 // use calls a tool by an action over a WebSocket, and returns its result or the text of its error.
 func (p *player) use(tool string, arguments map[string]any) (map[string]any, string) {
-	p.t.Helper()
 	call := map[string]any{"type": "call_tool", "tool_name": tool, "arguments": arguments}
 	o := observationOf(p.plays(jsonOf(map[string]any{"type": "step", "data": call})))
 	if e, ok := o["error"].(map[string]any); ok {
@@ -401,7 +398,6 @@ func (p *player) use(tool string, arguments map[string]any) (map[string]any, str
 
 // must is use of a tool that does not fail.
 func (p *player) must(tool string, arguments map[string]any) map[string]any {
-	p.t.Helper()
 	out, failed := p.use(tool, arguments)
 	require.Empty(p.t, failed, tool)
 	return out
@@ -409,14 +405,12 @@ func (p *player) must(tool string, arguments map[string]any) map[string]any {
 
 // fails is use of a tool that says why it fails.
 func (p *player) fails(tool string, arguments map[string]any, says string) {
-	p.t.Helper()
 	_, failed := p.use(tool, arguments)
 	require.Contains(p.t, failed, says)
 }
 
 // line plays n moves in a branch, "" for none, and returns all results as text, without the names of episodes.
 func (p *player) line(branch string, n int) (all []string) {
-	p.t.Helper()
 	for k := range n {
 		moves := p.must("legal_moves", map[string]any{"branch": branch})["legal_moves"].([]any)
 		if len(moves) == 0 {
@@ -486,7 +480,6 @@ func TestBranches(t *testing.T) {
 
 // rewound is line after so many turns.
 func (p *player) rewound(turn, n int) []string {
-	p.t.Helper()
 	p.must("rewind", map[string]any{"turn": turn})
 	return p.line("", n)
 }

@@ -35,7 +35,6 @@ const patience = time.Minute
 
 // start starts a server of a game, against a random opponent.
 func start(t testing.TB, game string, sc server.Config, change func(*Config)) *world {
-	t.Helper()
 	g := envtest.Must(games.Lookup(game))
 	random := envtest.Must(bots.New(g, bots.Own("random")))
 	if sc.Limits == (limits.Limits{}) {
@@ -64,7 +63,6 @@ func start(t testing.TB, game string, sc server.Config, change func(*Config)) *w
 
 // ask sends a request and returns the status and the answer. Headers are pairs of name and value.
 func (w *world) ask(t *testing.T, method, path, body string, headers ...string) (int, map[string]any) {
-	t.Helper()
 	q := envtest.Must(http.NewRequest(method, w.url+path, bytes.NewBufferString(body)))
 	for k := 0; k < len(headers); k += 2 {
 		q.Header.Set(headers[k], headers[k+1])
@@ -81,7 +79,6 @@ func (w *world) ask(t *testing.T, method, path, body string, headers ...string) 
 
 // want is ask for an answer with a status, and returns the answer.
 func (w *world) want(t *testing.T, status int, method, path, body string, headers ...string) map[string]any {
-	t.Helper()
 	got, out := w.ask(t, method, path, body, headers...)
 	require.Equal(t, status, got, "%s %s: %v", method, path, out)
 	return out
@@ -89,13 +86,11 @@ func (w *world) want(t *testing.T, status int, method, path, body string, header
 
 // refuses is want of an answer that says why a request is refused.
 func (w *world) refuses(t *testing.T, status int, says, method, path, body string, headers ...string) {
-	t.Helper()
 	require.Contains(t, w.want(t, status, method, path, body, headers...)["detail"], says)
 }
 
 // begun starts a server and a session in which an episode has begun.
 func begun(t *testing.T, game string, change func(*Config)) (*world, *player) {
-	t.Helper()
 	w := start(t, game, server.Config{}, change)
 	p := w.dial(t, "")
 	p.reset(`{"seed": 5}`)
@@ -110,12 +105,10 @@ type player struct {
 
 // dial opens a WebSocket with a session of its own and a token.
 func (w *world) dial(t *testing.T, token string) *player {
-	t.Helper()
 	return w.dialAt(t, "/ws", token)
 }
 
 func (w *world) dialAt(t *testing.T, path, token string) *player {
-	t.Helper()
 	o := &websocket.DialOptions{HTTPHeader: http.Header{}}
 	if token != "" {
 		o.HTTPHeader.Set("Authorization", "Bearer "+token)
@@ -129,7 +122,6 @@ func (w *world) dialAt(t *testing.T, path, token string) *player {
 
 // send sends a message and returns the type and data of the answer.
 func (p *player) send(text string) (string, map[string]any) {
-	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	require.NoError(p.t, p.Write(ctx, websocket.MessageText, []byte(text)))
@@ -138,7 +130,6 @@ func (p *player) send(text string) (string, map[string]any) {
 
 // plays sends a message that is answered by an observation, and returns the result.
 func (p *player) plays(text string) map[string]any {
-	p.t.Helper()
 	kind, r := p.send(text)
 	require.Equal(p.t, "observation", kind, r)
 	return r
@@ -146,20 +137,17 @@ func (p *player) plays(text string) map[string]any {
 
 // reset begins an episode with the data of a reset.
 func (p *player) reset(data string) map[string]any {
-	p.t.Helper()
 	return p.plays(`{"type": "reset", "data": ` + data + `}`)
 }
 
 // state returns the state of the episode.
 func (p *player) state() map[string]any {
-	p.t.Helper()
 	_, s := p.send(`{"type": "state"}`)
 	return s
 }
 
 // refused sends a message that is answered by an error.
 func (p *player) refused(text, says string) {
-	p.t.Helper()
 	kind, e := p.send(text)
 	require.Equal(p.t, "error", kind, text)
 	require.Contains(p.t, e["message"], says, text)
@@ -167,7 +155,6 @@ func (p *player) refused(text, says string) {
 
 // closed waits until the server has closed the connection, and returns the error of that.
 func (p *player) closed() error {
-	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
 	defer cancel()
 	_, _, err := p.Read(ctx)
@@ -178,7 +165,6 @@ func (p *player) closed() error {
 
 // receive returns the type and data of the next message.
 func (p *player) receive() (string, map[string]any) {
-	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	_, b, err := p.Read(ctx)
@@ -193,7 +179,6 @@ func (p *player) receive() (string, map[string]any) {
 
 // step plays a move.
 func (p *player) step(move string) map[string]any {
-	p.t.Helper()
 	return p.plays(jsonOf(map[string]any{"type": "step", "data": map[string]string{"move": move}}))
 }
 

@@ -148,7 +148,6 @@ func TestStrangersTakeNoTurn(t *testing.T) {
 
 // waits waits until so many wait for their turn.
 func waits(t *testing.T, h *Handler, n int) {
-	t.Helper()
 	require.Eventually(t, func() bool { return h.turns.Waiting() == n }, time.Minute, 100*time.Microsecond)
 }
 

@@ -23,7 +23,6 @@ import (
 
 // open opens four games of toy.Pick, of which both seats are played by the test.
 func open(t *testing.T, l *limits.Ledger, o Options) *Batch {
-	t.Helper()
 	b := envtest.Must(New(toy.Pick, vec.Config{Envs: 4, Seats: 2, Autoreset: vec.Disabled}, o, &Agents{}, l.Tab(nil)))
 	return b
 }
@@ -32,14 +31,12 @@ func ledger() *limits.Ledger { return limits.NewLedger(limits.DefaultLimits(), n
 
 // begin resets all games, with seeds from 1.
 func begin(t *testing.T, b *Batch) {
-	t.Helper()
 	seeds := vec.From(1)
 	require.NoError(t, b.Reset(&seeds, nil, b.Own))
 }
 
 // step plays the most that a card offers in row 0 of every game, the least in row 1, and writes to p.
 func step(t *testing.T, b *Batch, p *Place) {
-	t.Helper()
 	for row := range b.Actions {
 		legal := b.legal(row/2, row%2, nil)
 		b.Actions[row] = []env.Action{slices.Max(legal), slices.Min(legal)}[row%2]
@@ -138,7 +135,6 @@ func TestStatesComeBackAllOrNone(t *testing.T) {
 }
 
 func states(t *testing.T, b *Batch) []byte {
-	t.Helper()
 	all := envtest.Must(b.States([]int{0, 1, 2, 3}))
 	return all
 }
@@ -194,7 +190,6 @@ func (c *counter) RestoreMemory(src []byte) error {
 
 // against opens one game of toy.Pick against a counter, whose finished records go to all.
 func against(t *testing.T, l *limits.Ledger, clock bool, all *[]*record.Record) *Batch {
-	t.Helper()
 	agents := &Agents{New: func(*env.Game, bots.Text) (vec.AgentFactory, error) {
 		return func(uint64) (env.Agent, error) { return &counter{clock: clock}, nil }, nil
 	}}
@@ -208,7 +203,6 @@ func against(t *testing.T, l *limits.Ledger, clock bool, all *[]*record.Record) 
 
 // steps takes the most that a card offers in so many steps, fewer if the game ends, and returns the points of them.
 func steps(t *testing.T, b *Batch, n int) (points float32) {
-	t.Helper()
 	for ; n > 0 && !b.Env.Ended(0); n-- {
 		legal := b.Env.Legal(0, 0, nil)
 		b.Actions[0] = legal[len(legal)-1]

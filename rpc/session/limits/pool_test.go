@@ -48,7 +48,6 @@ func TestRepliesThatDoNotWait(t *testing.T) {
 	r := newReplies(&Limits{MaxReplies: 100, FrameTimeout: time.Hour})
 	a, b := r.Holding(nil), r.Holding(nil)
 	busy := func(err error) {
-		t.Helper()
 		var refusal *wire.Error
 		require.True(t, errors.As(err, &refusal))
 		require.Equal(t, wire.Busy, refusal.Code)

@@ -33,7 +33,6 @@ func play(r *Recorder, s env.State, i, n int) {
 
 // whole plays an episode of game i to its end.
 func whole(t *testing.T, r *Recorder, i int, episode, seed uint64) {
-	t.Helper()
 	s := toy.Pick.New(2)
 	s.Reset(seed)
 	require.True(t, r.Begin(i, episode, seed))
@@ -51,7 +50,6 @@ func taken(r *Recorder) Batch {
 
 // read returns the records of lines, which must be what the rules say.
 func read(t *testing.T, lines []byte) (all []*record.Record) {
-	t.Helper()
 	r := envtest.Must(record.NewReader("records", bytes.NewReader(lines)))
 	for {
 		rec, err := r.Read()
