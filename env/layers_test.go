@@ -179,9 +179,7 @@ func fits(folder, patterns string) bool {
 }
 
 // within reports whether folder is root or below it.
-func within(folder, root string) bool {
-	return folder == root || strings.HasPrefix(folder, root+"/")
-}
+func within(folder, root string) bool { return folder == root || strings.HasPrefix(folder, root+"/") }
 
 // unbundled are what no bot reaches, since it is bundled into one file of the standard library and the code of its game.
 const unbundled = "agents/bots agents/match/... agents/fleet/... agents/play/... datasets/... train/... rpc/... " +

@@ -19,9 +19,7 @@ import (
 	"blockyard/env/tetrisduel"
 )
 
-func named(t testing.TB, text string) Player {
-	return of(t, blockbattle.Game, text)
-}
+func named(t testing.TB, text string) Player { return of(t, blockbattle.Game, text) }
 
 // of is a player of any game.
 func of(t testing.TB, rules *env.Game, text string) Player {

@@ -14,6 +14,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
+	"runtime"
 	"strconv"
 	"testing"
 )
@@ -71,3 +72,12 @@ func Failed[T any](_ T, err error) error { return err }
 
 // Failed2 is Failed for a call with two values.
 func Failed2[T, U any](_ T, _ U, err error) error { return err }
+
+// Allocated returns how many bytes a call allocates, by all goroutines.
+func Allocated(call func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	call()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}

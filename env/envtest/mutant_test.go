@@ -23,9 +23,7 @@ var broken string
 
 func mutate(g *env.Game, f string) *env.Game {
 	m := *g
-	m.New = func(seats int) env.State {
-		return &mutant{State: *g.New(seats).(*toy.State)}
-	}
+	m.New = func(seats int) env.State { return &mutant{State: *g.New(seats).(*toy.State)} }
 	switch f {
 	case "textTwice":
 		m.Text = func(a env.Action) string { return toy.Text(a &^ 1) }

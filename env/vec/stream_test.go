@@ -19,9 +19,7 @@ import (
 )
 
 // streamOf starts the Stream of e.
-func streamOf(e *vec.Env, out *vec.Batch) *vec.Stream {
-	return envtest.Must(e.Stream(out))
-}
+func streamOf(e *vec.Env, out *vec.Batch) *vec.Stream { return envtest.Must(e.Stream(out)) }
 
 // numbers lists the numbers below n.
 func numbers(n int) (all []uint32) {

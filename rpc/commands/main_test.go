@@ -60,9 +60,7 @@ type process struct {
 	ended         chan error
 }
 
-func serve(t *testing.T, args ...string) *process {
-	return serveBy(t, nil, args...)
-}
+func serve(t *testing.T, args ...string) *process { return serveBy(t, nil, args...) }
 
 // serveBy is serve by a command that runs the rest of its arguments.
 func serveBy(t *testing.T, by []string, args ...string) *process {

@@ -170,9 +170,7 @@ func TestReverify(t *testing.T) {
 	}
 }
 
-func deployed(t *testing.T, file string) []byte {
-	return envtest.Must(os.ReadFile(file))
-}
+func deployed(t *testing.T, file string) []byte { return envtest.Must(os.ReadFile(file)) }
 
 // parses asserts that a command line is one of this program.
 func parses(t *testing.T, args []string) {

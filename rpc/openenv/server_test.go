@@ -104,9 +104,7 @@ type player struct {
 }
 
 // dial opens a WebSocket with a session of its own and a token.
-func (w *world) dial(t *testing.T, token string) *player {
-	return w.dialAt(t, "/ws", token)
-}
+func (w *world) dial(t *testing.T, token string) *player { return w.dialAt(t, "/ws", token) }
 
 func (w *world) dialAt(t *testing.T, path, token string) *player {
 	o := &websocket.DialOptions{HTTPHeader: http.Header{}}

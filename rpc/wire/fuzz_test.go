@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
-	"runtime"
 	"testing"
 	"testing/iotest"
 
@@ -157,7 +156,7 @@ func FuzzReadResponse(f *testing.F) {
 			var id uint32
 			var failure *Error
 			var err error
-			used := cost(func() { id, failure, err = ReadResponse(bufio.NewReader(bytes.NewReader(b)), whole) })
+			used := envtest.Allocated(func() { id, failure, err = ReadResponse(bufio.NewReader(bytes.NewReader(b)), whole) })
 			require.Less(t, used, uint64(4<<20+1000*len(b)), "%T of %d bytes", whole, len(b))
 			pieces := into()
 			id2, failure2, err2 := ReadResponse(bufio.NewReader(iotest.HalfReader(bytes.NewReader(b))), pieces)
@@ -168,13 +167,4 @@ func FuzzReadResponse(f *testing.F) {
 			}
 		}
 	})
-}
-
-// cost is how much memory a call allocates.
-func cost(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
 }

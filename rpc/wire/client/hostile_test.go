@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -86,15 +85,6 @@ func answers(t testing.TB, facts any, slab int) []byte {
 	return append(all, 0x94, 1, 6, 0xc0, 0xc0)
 }
 
-// cost is how much memory a call allocates.
-func cost(call func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	call()
-	runtime.ReadMemStats(&after)
-	return after.TotalAlloc - before.TotalAlloc
-}
-
 // TestHostileServers: whatever a server says of the games that a client opens, the client refuses it or works, and takes
 // memory only for what has arrived.
 func TestHostileServers(t *testing.T) {
@@ -105,7 +95,7 @@ func TestHostileServers(t *testing.T) {
 	refuse := func(what string, facts any) {
 		for _, slab := range []int{slab, 0, 1 << 31} {
 			all := answers(t, facts, slab)
-			require.Less(t, cost(func() { _ = use(all) }), uint64(1<<20), what)
+			require.Less(t, envtest.Allocated(func() { _ = use(all) }), uint64(1<<20), what)
 		}
 	}
 	for _, value := range odd {
@@ -136,6 +126,6 @@ func FuzzClient(f *testing.F) {
 	f.Add(answers(f, facts, slab))
 	f.Add([]byte{0x94, 1, 1, 0xc0, 0xc0, 0x94, 1, 2, 0xc0, 0xc0})
 	f.Fuzz(func(t *testing.T, all []byte) {
-		require.Less(t, cost(func() { _ = use(all) }), uint64(1<<20+1000*len(all)))
+		require.Less(t, envtest.Allocated(func() { _ = use(all) }), uint64(1<<20+1000*len(all)))
 	})
 }
