@@ -22,8 +22,7 @@ func TestHostileTexts(t *testing.T) {
 			var out strings.Builder
 			w := &ansi.Writer{To: &out}
 			for _, part := range []string{text[:cut], text[cut:], "\n"} {
-				n := envtest.Must(io.WriteString(w, part))
-				require.Equal(t, len(part), n)
+				require.Equal(t, len(part), envtest.Must(io.WriteString(w, part)))
 			}
 			envtest.Harmless(t, strings.ReplaceAll(out.String(), "\nforged", "\n forged"))
 			require.NotEmpty(t, strings.TrimSpace(out.String()), name)

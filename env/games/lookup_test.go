@@ -27,7 +27,6 @@ func TestLookupSuggests(t *testing.T) {
 func TestRules(t *testing.T) {
 	for _, g := range All {
 		folder, _, _ := strings.Cut(g.Name, ":")
-		want := envtest.Must(os.ReadFile(filepath.Join("..", folder, "RULES.md")))
-		require.Equal(t, string(want), Rules(g), g.Name)
+		require.Equal(t, string(envtest.Must(os.ReadFile(filepath.Join("..", folder, "RULES.md")))), Rules(g), g.Name)
 	}
 }

@@ -58,8 +58,7 @@ func TestStreamWaitsForNobody(t *testing.T) {
 	for range 20 {
 		require.Len(t, others, 3)
 		require.NoError(t, stream.Send(others, randomly(3)))
-		got := received(stream, 3)
-		require.ElementsMatch(t, others, got)
+		require.ElementsMatch(t, others, received(stream, 3))
 	}
 	close(gate)
 	require.Len(t, received(stream, 1), 1)
