@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
@@ -14,8 +15,10 @@ LONGEST = 40  # pictures; of a longer game, the last ones
 SECONDS = 0.5  # per picture
 
 
-def frames(client: Client, path: Path) -> list[dict[str, str]]:
-    """Return pictures of the positions of the first game of a file, before each step and at the end, by theme."""
+def frames(
+    client: Client, path: Path, chosen: Callable[[range], range] = lambda positions: positions[-LONGEST:]
+) -> list[dict[str, str]]:
+    """Return pictures of chosen positions of the first game of a file, before each step and at the end, by theme."""
     game = json.loads(path.read_text(encoding="utf-8").partition("\n")[0])
     choices, shown = game["choices"], []
     with client.make_vec(
@@ -32,11 +35,13 @@ def frames(client: Client, path: Path) -> list[dict[str, str]]:
             return {theme: env.engine.call("render", 0, {"mode": "svg", "theme": theme}) for theme in THEMES}
 
         env.reset(seed=[int(game["seed"])])
-        for k in range(0, len(choices), env.num_envs):
-            shown.append(pictures())
-            ended = env.step(choices[k : k + env.num_envs])[2]
+        positions = range(0, len(choices) + 1, env.num_envs)
+        for k in positions:
+            if k in chosen(positions):
+                shown.append(pictures())
+            if k < len(choices):
+                ended = env.step(choices[k : k + env.num_envs])[2]
         assert ended.all(), f"{path}: the game did not end"
-        shown.append(pictures())
     return shown
 
 
@@ -45,7 +50,6 @@ def movie(shown: list[str], label: str) -> str:
 
     If the reader asked for less motion, it shows the last one.
     """
-    shown = shown[-LONGEST:]
     sizes = [tuple(map(int, re.findall(r'(?:width|height)="(\d+)"', picture)[:2])) for picture in shown]
     width, height = (max(side) for side in zip(*sizes, strict=True))
     total, share = SECONDS * len(shown), 100 / len(shown)

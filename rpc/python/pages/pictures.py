@@ -30,8 +30,9 @@ def pages() -> dict[str, str]:
     made = dict.fromkeys(movie.THEMES, "")
     with blockyard.connect() as client:
         for game in repository.GAMES:
-            shown = movie.frames(client, repository.ROOT / "datasets/games" / f"{game}.jsonl")
-            for theme, picture in shown[len(shown) * 2 // 3].items():
+            record = repository.ROOT / "datasets/games" / f"{game}.jsonl"
+            (shown,) = movie.frames(client, record, lambda positions: positions[len(positions) * 2 // 3 :][:1])
+            for theme, picture in shown.items():
                 made[theme] += picture
     return {name: PAGE.format(games=games, high=SIZE[1]) for name, games in made.items()}
 
