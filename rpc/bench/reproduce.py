@@ -27,6 +27,7 @@ import resource
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from typing import Any
 
 from sides.golang import ROOT, run
@@ -108,6 +109,7 @@ def statements(text: str) -> str:
     return ast.dump(tree)
 
 
+@cache
 def changed(commit: str, need: str) -> bool:
     """Return whether something that a figure depends on differs from a commit; a commit that git lacks does not."""
     path, _, words = need.partition("#")
