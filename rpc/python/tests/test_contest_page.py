@@ -61,12 +61,13 @@ def test_a_policy_as_it_is(tmp_path):
     same = played("arena blockbattle --a mine.py:lowest --b first --games 2 --json")
     assert json.loads(same.stdout)["players"][0]["draws"] == 2, same.stdout + same.stderr
     assert played(bot).returncode == 0
-    for agent, want in {
-        "mine.py:nothing": "policy mine.py:nothing: mine.py has no function nothing",
-        "none.py:make": "policy none.py:make: there is no file none.py",
-        "policy:mine.txt": "policy mine.txt: want FILE.py:NAME, a .zip of MaskablePPO.save, or an .onnx",
-    }.items():
-        failed = played(f"bot blockbattle --agent {agent}")
+    bad = "policy mine.txt: want FILE.py:NAME, a .zip of MaskablePPO.save, or an .onnx"
+    for command, agent, want in (
+        ("blockyard bot blockbattle --agent", "policy:mine.txt", bad),
+        ("blockyard.commands.policy", "mine.py:nothing", "policy mine.py:nothing: mine.py has no function nothing"),
+        ("blockyard.commands.policy", "none.py:make", "policy none.py:make: there is no file none.py"),
+    ):
+        failed = programs.run("-m", *command.split(), agent, cwd=tmp_path)
         assert (failed.returncode, failed.stderr.splitlines()[0]) == (1, want)
-    lost = played("host blockbattle --bot mine.py:illegal --bot first --games 2").stdout
+    lost = played("host blockbattle --bot mine.py:illegal --bot first --games 1").stdout
     assert "which is not legal: choose among the" in lost
