@@ -8,6 +8,7 @@ about starting itself, programs are started as usual.
 from __future__ import annotations
 
 import atexit
+import gc
 import io
 import json
 import os
@@ -72,13 +73,14 @@ _started = cache(_Forks)
 
 def _fork_for_each() -> dict[str, Any]:
     """Fork for each line of standard input; return what it asks for, in the child."""
+    gc.freeze()  # a child that looks for garbage among what was imported would copy all of it
     for line in sys.stdin:
         child = os.fork()
         if not child:
             return json.loads(line)
         print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-    sys.exit()
+    os._exit(0)
 
 
 def _become(request: dict[str, Any]) -> None:

@@ -20,5 +20,7 @@ def run(page: str, cwd: Path, before: str = "") -> None:
     found = snippets(page)
     assert found, page
     for code in found:
-        done = programs.run("-c", before + code, cwd=cwd)
+        learns = re.search("import torch|from sb3_contrib", code)
+        imports = "blockyard,sb3_contrib,torch._dynamo" if learns else "blockyard"
+        done = programs.run("-c", before + code, cwd=cwd, imports=imports)
         assert done.returncode == 0, f"{page}:\n{code}\n{done.stderr}"
