@@ -16,7 +16,7 @@ import (
 
 // TestTickByTickAndByPlace plays the same games by bits and by places.
 func TestTickByTickAndByPlace(t *testing.T) {
-	for name, rater := range raters() {
+	for name, rater := range raters(t) {
 		for seed := uint64(8); seed < 13; seed++ {
 			var ends []wintetris.Engine
 			for _, g := range []*env.Game{wintetris.Game, wintetris.TickGame} {
@@ -67,7 +67,7 @@ func TestSolverSurvivesItsHost(t *testing.T) {
 func TestShippedNetIsStrong(t *testing.T) {
 	var e wintetris.Engine
 	e.Start(77)
-	s := NewSolver(raters()["learned"], wintetris.Parts)
+	s := NewSolver(raters(t)["learned"], wintetris.Parts)
 	for e.Over == wintetris.Running && e.Lines < 400 { // what hand reaches on average
 		ask(&e, s)
 	}
