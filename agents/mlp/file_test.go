@@ -102,6 +102,7 @@ func TestParseRefuses(t *testing.T) {
 		"old torch.save":    {[]byte("\x80\x02\x8a\x0alist"), "old versions of torch.save"},
 		"truncated data":    {good[:len(good)-1], "truncated"},
 		"truncated header":  {good[:40], "truncated"},
+		"header less 1":     {good[:len(good)-13], "truncated"},
 		"header bomb":       {binary.LittleEndian.AppendUint64(nil, 1<<40), "header of 1099511627776 bytes"},
 		"length bomb":       {[]byte{0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, '{'}, "at most"},
 		"trailing":          {append(append([]byte{}, good...), 0), "1 bytes follow"},

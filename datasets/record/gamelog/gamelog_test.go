@@ -46,11 +46,9 @@ over by overflow: white wins
 func TestReadBounds(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("a is A\n")
-	for turn := range maxGame/MaxText + 100 {
-		fmt.Fprintf(&b, "Turn %d\n", turn)
-		for range 3 {
-			fmt.Fprintf(&b, "a ! %s\n", strings.Repeat("é", MaxText/5))
-		}
+	fits, more := strings.Repeat("é", MaxText*9/20), strings.Repeat("é", MaxText/10)
+	for turn := range maxGame / MaxText * 5 / 4 {
+		fmt.Fprintf(&b, "Turn %d\na ! %s\na ! %s\n", turn, fits, more)
 	}
 	turns := envtest.Must(Read("game.log", strings.NewReader(b.String())))
 	total := 0
