@@ -66,6 +66,14 @@ CONSTANT(ten, $0x0000000a0000000a)
 	VPADDD    Y6, Y6, Y6; \
 	VPSUBD    Y11, Y6, Y6
 
+// FREE sets Y7 to the topmost row with a hole in Y4, and Y9 to the rows that are open wherever that has one. It takes 1
+// off Y6 for each column without a hole there.
+#define FREE \
+	VPSUBD   Y4, Y5, Y7; \
+	VPAND    Y4, Y7, Y7; \
+	VPCMPEQD Y9, Y9, Y9; \
+	COLUMNS(COVERED)
+
 // GAPS sets Y6 to how many cells rows lack together, from their digits in Y0 to Y3.
 #define GAPS(rows) \
 	VPAND  rows, Y3, Y7; \

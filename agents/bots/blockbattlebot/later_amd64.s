@@ -53,13 +53,10 @@
 
 // COVER sets Y9 to the rows that cover the topmost row with a hole and are not cleared. Y6 is not in use.
 #define COVER \
-	VPSUBD   Y4, Y5, Y7; \
-	VPAND    Y4, Y7, Y7; \
-	VPCMPEQD Y9, Y9, Y9; \
-	COLUMNS(COVERED); \
-	VPSUBD   one<>(SB), Y7, Y7; \
-	VPANDN   Y7, Y9, Y9; \
-	VPANDN   Y9, Y8, Y9
+	FREE; \
+	VPSUBD one<>(SB), Y7, Y7; \
+	VPANDN Y7, Y9, Y9; \
+	VPANDN Y9, Y8, Y9
 
 // func later8(b *batch, work *uint64, side *int32)
 TEXT ·later8(SB), NOSPLIT, $0-24
