@@ -116,13 +116,13 @@ func (d *dig) counts(g *features.Gaps, lack *[6]uint32, out []int32) {
 	}
 	d.clear(first)
 	later[0], later[6] = 1, features.Ones(holed)-features.Ones(d.holed)
-	if d.holed != 0 {
-		second := d.cover()
-		later[3] = features.Ones(second)
-		later[4], later[5] = g.Over(second)
-	}
 	for ; d.holed != 0; later[0]++ {
-		d.clear(d.cover())
+		rows := d.cover()
+		if later[0] == 1 { // the second dig
+			later[3] = features.Ones(rows)
+			later[4], later[5] = g.Over(rows)
+		}
+		d.clear(rows)
 	}
 	later[1], later[2] = features.Ones(d.cleared), g.Sum(d.cleared)
 }
