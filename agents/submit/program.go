@@ -41,28 +41,29 @@ func (b Bot) Source() (f *File, err error) {
 	return b.fill(src)
 }
 
-// program returns the flattened program: made of the sources or, in an installation without them, by WritePrograms.
+// program returns the flattened program: in an installation, as WritePrograms has made it of the sources of this
+// executable, whatever sources there are around; otherwise made of the sources.
 func (b Bot) program(s *entry.Submission) (string, error) {
-	missing := inTree(b.Dir)
-	if missing == nil {
-		if _, err := exec.LookPath("go"); err != nil {
-			return "", fmt.Errorf("%w: the Go tools read the program's packages", err)
-		}
-		return b.flatten(s, b.Net != nil)
-	}
 	file, err := installed(b.Game, b.Net != nil)
 	if err != nil {
 		return "", err
 	}
-	src, err := os.ReadFile(file)
-	switch {
-	case err != nil:
-		return "", missing
-	case b.Ply != s.MaxPly:
-		return "", fmt.Errorf("ply %d: an installed blockyard makes the strongest bot only, so leave --ply out: %w",
-			b.Ply, missing)
+	src, failed := os.ReadFile(file)
+	if failed == nil && b.Ply == s.MaxPly {
+		return string(src), nil
 	}
-	return string(src), nil
+	err = inTree(b.Dir)
+	switch {
+	case err != nil && failed == nil:
+		return "", fmt.Errorf("ply %d: an installed blockyard makes the strongest bot only, so leave --ply out: %w",
+			b.Ply, err)
+	case err != nil:
+		return "", err
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		return "", fmt.Errorf("%w: the Go tools read the program's packages", err)
+	}
+	return b.flatten(s, b.Net != nil)
 }
 
 // installed is the file beside this executable that holds the flattened program of a game.

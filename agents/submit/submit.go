@@ -63,7 +63,7 @@ func (*Export) Help() string {
 	return fmt.Sprintf(`The file needs nothing but the standard library and Go %s, and has at most %d characters.
 Before it is written, it is compiled alone, and the program answers stored logs or whole games
 of the contest. Run this inside the source tree, because the bot is made of its packages, or by the
-command of the Python package, which has them ready; without Go the file is not compiled then. If the
+command of the Python package, which has its own ready; without Go the file is not compiled then. If the
 bot is too slow only because the machine is busy, the error says so, with what was measured.
 By default the bot is the strongest one: in turn-based games, where --ply counts the opponents' moves too,
 it looks as far ahead as its time allows. A smaller --ply leaves more room for a larger network, and

@@ -98,18 +98,27 @@ func TestUpload(t *testing.T) {
 	require.Equal(t, "package main\n", string(envtest.Must(fs.ReadFile(z, "main.go"))))
 }
 
-// Where there are no sources, a bot is made of the program beside the executable, and is the same.
+// In an installation, a bot is made of the program beside the executable: the same as that of the sources, and also
+// where there are other sources around, whose weights may be written in another way.
 func TestBotsOfAnInstallation(t *testing.T) {
 	beside := envtest.Must(installed("dropblox", true))
+	var made []Bot
+	var here []*File
+	for _, e := range submitted() {
+		for _, net := range []*mlp.Net{nil, shipped(e.Game)} {
+			made = append(made, Bot{Game: e.Game, Net: net})
+			here = append(here, envtest.Must(filled(made[len(made)-1])))
+		}
+	}
 	t.Cleanup(func() { _ = os.RemoveAll(filepath.Dir(beside)) })
 	require.NoError(t, WritePrograms(filepath.Dir(beside)))
 	away := t.TempDir()
-	for _, e := range submitted() {
-		for _, net := range []*mlp.Net{nil, shipped(e.Game)} {
-			here := envtest.Must(filled(Bot{Game: e.Game, Net: net}))
-			require.Equal(t, here, envtest.Must(Bot{Game: e.Game, Net: net, Dir: away}.Source()), e.Game)
-		}
+	for i, b := range made {
+		b.Dir = away
+		require.Equal(t, here[i], envtest.Must(b.Source()), b.Game)
 	}
+	require.NoError(t, os.WriteFile(beside, []byte(textMark), 0o600))
+	require.NotContains(t, string(envtest.Must(Bot{Game: "dropblox", Net: shipped("dropblox")}.Source()).Source), "package")
 	_, err := Bot{Game: "blocking", Ply: 2, Dir: away}.Source()
 	require.ErrorContains(t, err, "ply 2: an installed blockyard makes the strongest bot only")
 }
