@@ -39,6 +39,10 @@ pairs   0 lost, 0 at ½, 0 at 1, 0 at 1½, 10 won
 score   100.00 %, 95 % interval 69.15 to 100.00
 Elo     +636, 95 % interval +140 to +636
 `, out)
+	out = succeeds(t, "arena blockbattle --a first --b first --games 4")
+	require.Contains(t, out, "pairs   0 lost, 0 at ½, 2 at 1, 0 at 1½, 0 won; the same game twice in 2\n")
+	out = succeeds(t, "arena blockbattle --a random --b random --games 20")
+	require.Regexp(t, `won\nscore .*\nElo .*; normalised [+-]\d+, -\d+ to [+]\d+\n$`, out)
 	out = succeeds(t, "arena blockbattle --a random --b first --games 2000 --sprt 0,200")
 	require.Contains(t, out, "SPRT    Elo 0 against 200: LLR")
 	require.Contains(t, out, ": H1\n")

@@ -143,6 +143,7 @@ func (m Match) count(u Unit, records []*record.Record, first int) (games []Playe
 		games = append(games, p)
 		if len(p.Ranks) == 2 { // the first player has seat k
 			halves += 1 + p.Ranks[1-k] - p.Ranks[k]
+			games[k].Alike = k > 0 && slices.Equal(rec.Choices, records[0].Choices)
 		}
 	}
 	return games, halves

@@ -42,6 +42,7 @@ type Played struct {
 	Print Print `json:"print,omitempty"` // if repetitions are looked for
 
 	Unit    int             `json:"-"` // games of one unit are one sample
+	Alike   bool            `json:"-"` // every seat of it chose what it did in the game before it of its pair
 	Tallies []contest.Tally `json:"-"` // how often a program has answered
 	Void    string          `json:"-"` // why the game does not count; "" if it does
 	Repeats int             `json:"-"` // earlier game, from 1, that this one repeats and that counts for both; 0 for none

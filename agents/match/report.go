@@ -44,6 +44,9 @@ type Meeting struct {
 	Score Estimate `json:"score"`           // wins and half the draws, as a fraction
 	Elo   Estimate `json:"elo"`             // finite: see EloWithin
 	Pairs *Pairs   `json:"pairs,omitempty"` // games of two with the same seed and the seats swapped
+	Alike int      `json:"alike,omitempty"` // pairs whose two games are the same, choice for choice of every seat
+	// Normalised is the lead in standard deviations of a game's score, in the unit of Elo: see Pairs.Normalised.
+	Normalised *Estimate `json:"normalised,omitempty"`
 	// In games of one seat: the points of A less those of B with the same seed, and how much later A reached a score.
 	Difference *Estimate `json:"difference,omitempty"`
 	Later      *Estimate `json:"later,omitempty"`
@@ -79,6 +82,7 @@ func (s *sample) means() (means []float64, all float64) {
 type meetingSamples struct {
 	shares, difference sample // shares are the points of games that the first has won: 0, 0.5 or 1
 	later              []float64
+	alike              int
 	tables             bool // some games are of more than two
 }
 
@@ -210,7 +214,9 @@ func (r *Report) compare(g *Played) {
 				m = &meetingSamples{}
 				r.samples[[2]int{a, b}] = m
 			}
-			m.shares.add(g.Unit, float64(half)/2)
+			if m.shares.add(g.Unit, float64(half)/2); g.Alike {
+				m.alike++
+			}
 			m.tables = m.tables || len(g.Seats) > 2
 			if r.Seats > 1 {
 				continue
@@ -247,6 +253,7 @@ func (r *Report) meeting(a, b int, m *meetingSamples) Meeting {
 		if pairs.N() > 0 || out.Total() == 0 {
 			out.Pairs = &pairs
 			out.Score.Low, out.Score.High = pairs.Interval()
+			out.Alike, out.Normalised = m.alike, pairs.Normalised()
 		}
 	}
 	differences, _ := m.difference.means()

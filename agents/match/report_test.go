@@ -144,6 +144,16 @@ func TestScoreAndIntervalByHand(t *testing.T) {
 	}
 }
 
+func TestNormalisedByHand(t *testing.T) {
+	// Scores 0 ½ ½ 1 1 1: mean 2/3, mean square of the deviations 5/36, of a game's score twice that.
+	e := Pairs{1, 0, 2, 0, 3}.Normalised()
+	unit := 800 / math.Ln10 / math.Sqrt(10./36)
+	require.InDeltaSlice(t, []float64{unit / 6, unit * (1./6 - 2.570582/6), unit / 2}, []float64{e.Value, e.Low, e.High}, 1e-3)
+	for _, p := range []Pairs{{}, {0, 0, 0, 1, 0}, {0, 0, 7, 0, 0}, {0, 0, 0, 0, 10}} {
+		require.Nil(t, p.Normalised(), "%v", p)
+	}
+}
+
 // outcomes draws pairs from a distribution.
 func outcomes(r *rand.Rand, dist [5]float64) int {
 	u := r.Float64()

@@ -195,12 +195,31 @@ func (p Pairs) Score() float64 {
 // same score, s is 0 and says nothing: the interval then holds the scores for which n such pairs in a row still have
 // a probability of 2.5 % or more. Fewer than two pairs say nothing: [0, 1].
 func (p Pairs) Interval() (low, high float64) {
-	weights := make([]float64, len(p))
-	for i, c := range p {
-		weights[i] = float64(c)
-	}
-	e := meanWithin([]float64{0, 0.25, 0.5, 0.75, 1}, weights, 0, 1)
+	e := meanWithin(scores, p.weights(), 0, 1)
 	return e.Low, e.High
+}
+
+var scores = []float64{0, 0.25, 0.5, 0.75, 1} // per game of a pair, one for each count
+
+func (p Pairs) weights() (weights []float64) {
+	for _, c := range p {
+		weights = append(weights, float64(c))
+	}
+	return weights
+}
+
+// Normalised is normalised Elo: by how many standard deviations of a game's score it is above ½, times 800/ln 10. The
+// deviation is √2 times that of the scores of pairs. For nearly equal players it is Elo if the games of a pair are
+// independent and none is drawn; if most pairs are split, it is more, because fewer pairs then show the same lead. It is
+// nil if all pairs have the same score.
+func (p Pairs) Normalised() *Estimate {
+	weights := p.weights()
+	if p.N() < 2 || equal(scores, weights) {
+		return nil
+	}
+	unit := math.Sqrt(2*stat.PopVariance(scores, weights)) * scale / 2
+	low, high := p.Interval()
+	return &Estimate{(p.Score() - 0.5) / unit, (low - 0.5) / unit, (high - 0.5) / unit}
 }
 
 // Elo is the rating difference that belongs to an expected score on the logistic scale, ±∞ at the ends.

@@ -237,18 +237,26 @@ func (v Versus) String() string {
 	m := v.Meetings[0]
 	text := fmt.Sprintf(`%s: %s against %s, seed %s
 %sgames   %d: %d wins, %d draws, %d losses
-%spairs   %d lost, %d at ½, %d at 1, %d at 1½, %d won
+%spairs   %d lost, %d at ½, %d at 1, %d at 1½, %d won%s
 score   %.2f %%, 95 %% interval %.2f to %.2f
-Elo     %+.0f, 95 %% interval %+.0f to %+.0f
+Elo     %+.0f, 95 %% interval %+.0f to %+.0f%s
 `, v.Game, m.A, m.B, v.Seed, v.early(), v.Games, m.Wins, m.Draws, m.Losses, v.repeated(),
 		m.Pairs[0], m.Pairs[1], m.Pairs[2], m.Pairs[3], m.Pairs[4],
-		100*m.Score.Value, 100*m.Score.Low, 100*m.Score.High, m.Elo.Value, m.Elo.Low, m.Elo.High)
+		cell(m.Alike > 0, "; the same game twice in %d", m.Alike),
+		100*m.Score.Value, 100*m.Score.Low, 100*m.Score.High, m.Elo.Value, m.Elo.Low, m.Elo.High, m.normalised())
 	if m.LLR != nil {
 		lower, upper := v.test.Bounds()
 		text += fmt.Sprintf("SPRT    Elo %g against %g: LLR %+.2f in [%.2f, %.2f]: %s\n",
 			v.test.Elo0, v.test.Elo1, *m.LLR, lower, upper, m.Verdict)
 	}
 	return text
+}
+
+func (m *Meeting) normalised() string {
+	if m.Normalised == nil {
+		return ""
+	}
+	return fmt.Sprintf("; normalised %+.0f, %+.0f to %+.0f", m.Normalised.Value, m.Normalised.Low, m.Normalised.High)
 }
 
 func (v Versus) early() string { return cell(v.Stopped, "stopped early\n") }
