@@ -44,7 +44,7 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 10, "starts the program"},
 		{"commands", "cluster selfplay network games curves", 1328, "a file per command"},
 		{"cluster", "selfplay games", 594, "self-play on many machines, and what to do if one of them lies"},
-		{"selfplay", "network games curves", 3483, "a run: its algorithms, gates and state"},
+		{"selfplay", "network games curves", 3505, "a run: its algorithms, gates and state"},
 		{"network", "games", 892, "the trainer"},
 		{"games", "", 386, "what training must know of each game"},
 		{"curves", "", 78, "scores over time, as files that TensorBoard reads"},

@@ -210,8 +210,8 @@ func (p Pairs) weights() (weights []float64) {
 
 // Normalised is normalised Elo: by how many standard deviations of a game's score it is above ½, times 800/ln 10. The
 // deviation is √2 times that of the scores of pairs. For nearly equal players it is Elo if the games of a pair are
-// independent and none is drawn; if most pairs are split, it is more, because fewer pairs then show the same lead. It is
-// nil if all pairs have the same score.
+// independent and none is drawn; if most pairs are split, it is more, because fewer pairs then show the same lead. It
+// is nil if all pairs have the same score.
 func (p Pairs) Normalised() *Estimate {
 	weights := p.weights()
 	if p.N() < 2 || equal(scores, weights) {

@@ -221,7 +221,7 @@ func TestFlagsSetTheirFields(t *testing.T) {
 		"tetrisduel":                             changed(phases.Default(task.TetrisDuel), func(*phases.Config) {}),
 		"blocking":                               changed(phases.Default(task.Blocking), func(*phases.Config) {}),
 		"wintetris":                              changed(single.Default(task.WinTetris), func(*single.Config) {}),
-		"blockbattle":                            shares(.5, .5),
+		"blockbattle":                            shares(2./6, 4./6),
 		"blockbattle --results=0.4":              shares(.4, .6),
 		"blockbattle --backup=0.2":               shares(.8, .2),
 		"blockbattle --backup=0":                 shares(0, 0),
@@ -231,9 +231,10 @@ func TestFlagsSetTheirFields(t *testing.T) {
 		"blocking --for=2m --gates=5":            limited(2*time.Minute, 5),
 		"blockbattle --backup=0.4 --results=0.6": shares(.6, .4),
 		"tetrisduel --backup=0.5 --deep-width=3 --hidden=5 --versus=0.1 --rate-backup=0.01 --opponents=hand --rate=0.3 " +
-			"--rate-end=0.2 --seed=0 --without=own,combo": changed(phases.Default(task.TetrisDuel), func(c *phases.Config) {
+			"--rate-end=0.2 --seed=0 --without=own,combo --last-stage=3": changed(phases.Default(task.TetrisDuel), func(c *phases.Config) {
 			c.Results, c.Backup, c.DeepWidth, c.Hidden, c.Versus, c.RateBackup = .5, .5, 3, []int{5}, .1, .01
 			c.Opponents, c.Rate, c.RateEnd, c.Seed, c.Without = []string{"hand"}, .3, .2, 0, []string{"own", "combo"}
+			c.LastStage = 3
 		}),
 		"dropblox --for=10m --rate=0.5 --lambda=0.1 --deep-width=9 --warm=1": changed(single.Default(task.Dropblox), func(c *single.Config) {
 			c.For, c.Iterations, c.Rate, c.Lambda, c.DeepWidth, c.Warm = 10*time.Minute, 0, .5, .1, 9, 1

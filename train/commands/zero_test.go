@@ -26,7 +26,7 @@ func TestFromZero(t *testing.T) {
 		game, sum string
 		flags     []string
 	}{
-		{"blockbattle", "e1638f04d37fc44d2a7ad16e4224f153911f3793106739df0dd6c46eed6ddcb6", seats},
+		{"blockbattle", "e4a5ac68ed91dd7aa311b6a1b8c4aeb0d98eb7345dba7f901f5757fb98ef6fb7", seats},
 		{"tetrisduel", "9f91855121ed6c8f5f13f56be130d32e4240de3ad6bb8afe690733effc45e52e", seats},
 		{"blocking", "d569def6c4cb0eeac64b453413216b58121ad2b5a906037e9a1b41935617f9aa", seats},
 		{"wintetris", "fe8479cb001ea73a47dbb490686b5e31c99e9aaab2e8ec900b99c41e7d1ae0ea", solo},

@@ -22,7 +22,7 @@ net() { printf "$out/%s/net-%03d.safetensors" "$1" "$2"; }
 
 case $game in
 blockbattle)
-  run run 4 --seed 1
+  run run 4 --seed 1 --iterations 800 --results 0.5 --last-stage 1
   run longer 1 --seed 2 --from "$(net run 4)" --results 0 --iterations 400
   made=$(net longer 1)
   ;;

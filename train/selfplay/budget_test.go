@@ -65,14 +65,23 @@ func TestLongGatesDoNotPileUp(t *testing.T) {
 	require.Equal(t, 10, r.Counts.Gated)
 }
 
-// A budget of iterations does not depend on time: all games of every gate are played.
+// A budget of iterations does not depend on time: all games of every gate are played. The last stage may be longer.
 func TestIterationBudgetHasWholeGates(t *testing.T) {
-	s := newStub(Options{Seed: 1, Games: 1, Iterations: 9, Gates: 3}, 1)
-	s.perGame = time.Hour
-	r := s.start()
-	require.NoError(t, r.Go(t.Context(), nil))
-	require.Equal(t, []int{100, 100, 100}, s.played)
-	require.Equal(t, 9, r.Counts.Iterations)
+	for last, want := range map[int][]int{0: {4, 8, 12}, 1: {4, 8, 12}, 2: {3, 6, 12}, 10: {1, 2, 12}, 22: {1, 1, 12}} {
+		s := newStub(Options{Seed: 1, Games: 1, Iterations: 12, Gates: 3, LastStage: last}, 1)
+		s.perGame = time.Hour
+		r, gates := s.start(), []int(nil)
+		require.NoError(t, r.Go(t.Context(), func(gate bool) error {
+			if gate {
+				gates = append(gates, r.Counts.Iterations)
+			}
+			part, _ := r.StagePart()
+			require.True(t, part >= 0 && part < 1 || r.Done() || r.GateDue(), "%v after %d", part, r.Counts.Iterations)
+			return nil
+		}))
+		require.Equal(t, []int{100, 100, 100}, s.played)
+		require.Equal(t, want, gates)
+	}
 }
 
 // A run that returns to an earlier state goes on from there. What gates have written since is gone; the best network and

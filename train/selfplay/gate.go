@@ -49,7 +49,27 @@ func (r *Run) LimitGate(
 // GateDue reports whether the next part of the budget is spent and its net not gated yet.
 func (r *Run) GateDue() bool { return r.Counts.Gated < r.gatesDue() }
 
-func (r *Run) gatesDue() int { return int(r.Progress()*float64(r.Options.Gates) + 1e-9) }
+func (r *Run) gatesDue() int {
+	o, p := r.Options, r.Progress()
+	due := min(o.Gates, int(p*float64(o.Lengths())+1e-9))
+	if due == o.Gates && p < 1 { // the last stage is a longer one
+		due--
+	}
+	return due
+}
+
+// Lengths is how many stages a run would have if all were as long as the first.
+func (o *Options) Lengths() int { return o.Gates - 1 + max(1, o.LastStage) }
+
+// StagePart returns how much of the stage since the last gate is over, 0 to 1, and how many times as long as the first
+// it is.
+func (r *Run) StagePart() (part float64, length int) {
+	if length = 1; r.Counts.Gated >= r.Options.Gates-1 {
+		length = max(1, r.Options.LastStage)
+	}
+	gone := r.Progress()*float64(r.Options.Lengths()) - float64(r.Counts.Gated)
+	return min(1, max(0, gone/float64(length))), length
+}
 
 // Done reports whether the budget is spent and every gate passed.
 func (r *Run) Done() bool { return r.Progress() >= 1 && !r.GateDue() }

@@ -30,7 +30,10 @@ type Options struct {
 	Mean    int     // iterations over which weights are averaged, 1 for none
 	Explore float64 // probability of a random choice
 	Late    float64 // share of games that start from a late or damaged position
-	Gates   int     // how often a net is evaluated and saved
+	Gates   int     // how often a net is evaluated and saved, each time at the end of a stage
+
+	// LastStage is how many times as long as the others the last stage is; 0 is 1.
+	LastStage int `json:",omitempty"`
 
 	Without []string `json:",omitempty"` // how the names of features begin that nets are not to use
 
@@ -62,6 +65,7 @@ func (o Options) Check() error {
 		check(n <= mostOpponents, "%d opponents, want at most %d", n, mostOpponents),
 		CheckCount("batch", o.Batch, 1<<20), CheckCount("games", o.Games, 1<<20), CheckCount("rounds", o.Rounds, 1<<20),
 		CheckCount("mean", o.Mean, 1<<20), CheckCount("gates", o.Gates, 1<<20),
+		check(o.LastStage >= 0 && o.LastStage <= 1<<10, "last stage is %d, want 1 to %d", o.LastStage, 1<<10),
 		CheckShare("explore", o.Explore), CheckShare("late", o.Late),
 	)
 }
@@ -132,6 +136,7 @@ type Flags struct {
 	Explore    *float64       `help:"${explore}" placeholder:"X" group:"Any run"`
 	Late       *float64       `help:"${late}" placeholder:"SHARE" group:"Any run"`
 	Gates      *int           `help:"${gates}" placeholder:"N" group:"Any run"`
+	LastStage  *int           `help:"${last_stage}" placeholder:"N" group:"Any run"`
 	Without    []string       `help:"${without}" placeholder:"NAME" group:"Any run"`
 
 	Warm      *float64 `help:"${warm}" placeholder:"SHARE" group:"TD(λ)" part:"warm"`

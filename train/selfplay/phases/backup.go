@@ -42,7 +42,8 @@ func (l *backupLearner) Rollout() selfplay.Rollout { return l.rollout(backupKind
 func (l *backupLearner) Fit() error {
 	l.collect()
 	// almost nothing at the end of each stage, along half a cosine
-	rate := l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*l.part()))/2)
+	part, _ := l.Run.StagePart()
+	rate := l.config.RateBackup * (0.02 + 0.98*(1+math.Cos(math.Pi*part))/2)
 	if err := l.Learn(passes, rate); err != nil {
 		return err
 	}

@@ -109,8 +109,8 @@ func Default(g *games.Game) Config {
 	case takesTurns(g): // a search of one ply further costs little, and six teach more; a third for results is enough
 		c.Hidden = []int{48}
 		c.Results, c.Backup, c.Samples, c.Look = 2./6, 4./6, 8, 6
-	default: // two stages of siblings; more add nothing
-		c.Results, c.Backup, c.Gates, c.Iterations = 0.5, 0.5, 4, 800
+	default: // two stages of siblings, and a third that is twice as long
+		c.Results, c.Backup, c.Gates, c.Iterations, c.LastStage = 2./6, 4./6, 5, 1200, 2
 		c.Samples, c.Often, c.Batch, c.Late, c.GateElo = 24, 10, 384, 0.25, 0
 	}
 	return c

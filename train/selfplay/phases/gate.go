@@ -20,7 +20,7 @@ const gateStream = 0x67617465
 const testPairs = 4
 
 // Gate plays the net against the baseline, or GateAgainst, and the best net so far, on the same seeds for every gate.
-// It keeps the winner of the last match.
+// It keeps the net if it holds its own in the last match.
 func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (bool, error) {
 	net, ply := r.Net().Clone(), c.GatePly
 	matches, err := c.opponents(r.Game)
@@ -65,11 +65,20 @@ func (c *Config) Gate(ctx context.Context, r *selfplay.Run, p *selfplay.Point) (
 			p.Low, p.High = pairs.Interval()
 		} else {
 			p.VersusBest = res.Meetings[0].Score.Value
-			// Of two that are level, the one that has trained longer is kept.
-			p.Kept = p.VersusBest >= 0.5 && (len(c.GateAgainst) == 0 || p.Score >= bestScore(r.Curve))
+			p.Kept = c.holds(res.Meetings[0].Score) && (len(c.GateAgainst) == 0 || p.Score >= bestScore(r.Curve))
 		}
 	}
 	return true, nil
+}
+
+// holds reports whether a net with this score against the best one so far takes its place. It has trained longer, so
+// it does if the two are level. A gate without a test is too short to tell nets of neighbouring stages apart: there it
+// does unless the whole interval is below half.
+func (c *Config) holds(score match.Estimate) bool {
+	if c.GateElo > 0 {
+		return score.Value >= 0.5
+	}
+	return score.High >= 0.5
 }
 
 // bestScore is the score that the best net so far had at its gate.

@@ -3,6 +3,7 @@ package phases
 import (
 	"testing"
 
+	"blockyard/agents/match"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -47,7 +48,7 @@ func TestGateAgainstDecides(t *testing.T) {
 		ok, err := c.Gate(t.Context(), r, &p)
 		require.NoError(t, err)
 		require.True(t, ok)
-		require.Equal(t, p.VersusBest >= 0.5 && before < 1, p.Kept)
+		require.Equal(t, before < 1, p.Kept)
 		if before == 0 {
 			require.Greater(t, p.VersusBest, 0.5, "the test needs a net that beats the first")
 		}
@@ -67,6 +68,22 @@ func TestATieKeepsTheLaterNet(t *testing.T) {
 	require.True(t, ok)
 	require.Equal(t, 0.5, p.VersusBest, "it plays itself, with the seats swapped")
 	require.True(t, p.Kept)
+}
+
+// Without a test, only a net that is shown to be weaker is not kept.
+func TestWhoIsKept(t *testing.T) {
+	for _, s := range []struct {
+		elo   float64
+		score match.Estimate
+		kept  bool
+	}{
+		{0, match.Estimate{Value: 0.45, Low: 0.38, High: 0.52}, true},
+		{0, match.Estimate{Value: 0.4, Low: 0.31, High: 0.49}, false},
+		{20, match.Estimate{Value: 0.5, Low: 0.45, High: 0.55}, true},
+		{20, match.Estimate{Value: 0.49, Low: 0.45, High: 0.55}, false},
+	} {
+		require.Equal(t, s.kept, (&Config{GateElo: s.elo}).holds(s.score), "%v", s)
+	}
 }
 
 // The best net is the one of the last gate that kept its net.

@@ -128,7 +128,7 @@ func (c *Config) Stage(r *selfplay.Run) string {
 	if _, ok := r.Learner.(*lambdaLearner); ok {
 		return "results of games"
 	}
-	first := int(c.Results*float64(c.Gates) + 1e-9) // gates before the backup
+	first := int(c.Results*float64(c.Lengths()) + 1e-9) // gates before the backup
 	of := max(1, c.Gates-first)
 	return fmt.Sprintf("search backup %d of %d", min(max(1, r.Counts.Gated-first+1), of), of)
 }
@@ -191,10 +191,4 @@ func (l *staged) rollout(kind string) selfplay.Rollout {
 		Kind: kind, Net: l.base, Steps: max(1, o.Rounds/shorter), Late: o.Late, Versus: l.config.Versus,
 		Ahead: l.Run.UntilGate() - 1, // the base stands still
 	}
-}
-
-// part is how much of the time from the last gate to the next has gone.
-func (l *staged) part() float64 {
-	r := l.Run
-	return min(1, max(0, r.Progress()*float64(r.Options.Gates)-float64(r.Counts.Gated)))
 }

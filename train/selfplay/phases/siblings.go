@@ -44,9 +44,10 @@ func (l *siblingLearner) Gated() error {
 
 func (l *siblingLearner) Rollout() selfplay.Rollout { return l.rollout(siblingKind) }
 
-// refit is the share of the stage's decisions that each fit takes; 0.1 in older runs and for a budget of time.
-func (c *Config) refit() float64 {
-	if rollouts := c.Iterations / c.Gates; rollouts > 0 && c.Often > 0 {
+// refit is the share of the stage's decisions that each fit takes in a stage of so many lengths of the first; 0.1 in
+// older runs and for a budget of time.
+func (c *Config) refit(length int) float64 {
+	if rollouts := c.Iterations * length / c.Lengths(); rollouts > 0 && c.Often > 0 {
 		return min(1, float64(2*c.Often)/float64(rollouts))
 	}
 	return 0.1
@@ -60,8 +61,9 @@ func (l *siblingLearner) Fit() error {
 		}
 	}
 	counts, shuffle := &l.Run.Counts, l.Run.Shuffle()
-	take := shuffle.Perm(len(l.stage.list))[:int(math.Ceil(l.config.refit()*float64(len(l.stage.list))))]
-	loss, rows, part := 0., 0, l.part()
+	part, length := l.Run.StagePart()
+	take := shuffle.Perm(len(l.stage.list))[:int(math.Ceil(l.config.refit(length)*float64(len(l.stage.list))))]
+	loss, rows := 0., 0
 	// almost nothing at the end of each stage, along half a cosine over the steps of the optimiser
 	rate := fall(l.config.RateBackup, l.config.RateBackup/50, 1, part*part)
 	for len(take) > 0 {

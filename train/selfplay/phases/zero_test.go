@@ -51,8 +51,8 @@ func TestFromZeroHasNoTeacher(t *testing.T) {
 // The parts of a run from zero follow one another, each from the net of the one before, and are named.
 func TestStagesFromZero(t *testing.T) {
 	c := Default(games.BlockBattle)
-	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 8, 32, []int{6}
-	c.Results, c.Backup, c.Gates, c.GatePairs, c.GatePly = 0.5, 0.5, 4, 1, 1
+	c.Games, c.Rounds, c.Iterations, c.Batch, c.Hidden = 4, 24, 12, 32, []int{6}
+	c.GatePairs, c.GatePly = 1, 1
 	r := open(t, c, 1)
 	var names []string
 	var before *mlp.Net // at the last gate
@@ -69,7 +69,8 @@ func TestStagesFromZero(t *testing.T) {
 	}))
 	require.Equal(t, []string{
 		"results of games", "results of games", "results of games", "results of games",
-		"search backup 1 of 2", "search backup 1 of 2", "search backup 2 of 2", "search backup 2 of 2",
+		"search backup 1 of 3", "search backup 1 of 3", "search backup 2 of 3", "search backup 2 of 3",
+		"search backup 3 of 3", "search backup 3 of 3", "search backup 3 of 3", "search backup 3 of 3",
 	}, names)
 }
 
