@@ -16,7 +16,7 @@ const (
 	children = "agents/contest/cage agents/contest/compile agents/contest/library agents/submit/programs/... agents/submit/starters/..."
 )
 
-// An owner says what some packages or files alone do, or which types only they have, and why. what is a name of an imported
+// An owner says what some packages, files or functions (file.go:function) alone do, or which types only they have, and why. what is a name of an imported
 // package or the own one, such as net/http.Server, or a declared type, such as type:Text. Both lists have spaces in between.
 type owner struct{ what, who, why string }
 
@@ -87,6 +87,35 @@ const (
 	trusted = "blockyard/agents/contest.Trusted"
 )
 
+// texts are the functions that trust text as much as the user of the program, with where it comes from.
+var texts = []owner{
+	{ownText, "agents/bots/agent.go:Own", "where it is made"},
+	{ownText, "agents/commands/arena.go:players", "--a, --b and the arguments of agents arena and ladder"},
+	{ownText, "agents/commands/play.go:match", "--agent, --a and --b of agents play"},
+	{ownText, "agents/commands/bot.go:agent", "--agent of agents bot"},
+	{ownText, "agents/commands/main.go:contestants", "--bot of agents host, arguments of agents tournament, league.toml of agents league"},
+	{ownText, "agents/fleet/matches/matches.go:pack", "what agents arena has parsed before as its own, read again for workers"},
+	{ownText, "agents/fleet/matches/shared.go:Share", "the agents of a self-test, named there"},
+	{ownText, "agents/play/analyst/analyst.go:ranker", "--agent of agents analyze; whatever a page asks for is foreign"},
+	{ownText, "rpc/commands/openenv.go:openEnv", "--opponents of serve"},
+	{ownText, "rpc/session/batch/agents.go:text", "a client's own request, if the server was started with --trust-specs"},
+	{ownText, "train/commands/selfplay.go:trust", "--gate-against of this command line; else what a run's folder says is foreign"},
+	{ownText, "train/commands/selfplay.go:keepWeights", "--gate-against of a new run"},
+	{ownText, "train/commands/selfplay.go:ofLeagues", "league.toml of a league that --gate-against names"},
+	{ownText, "train/commands/regret.go:judge", "the agents that train regret is to judge"},
+	{ownText, "train/commands/panel.go:panel", "--teacher, --nominate, --play and --policy of train regret"},
+}
+
+const ownText = "blockyard/agents/bots.Own"
+
+// TestCallersOfOwn: only a list of functions takes text for the user's own; all other text is bots.Foreign.
+func TestCallersOfOwn(t *testing.T) {
+	const call = "import b \"blockyard/agents/bots\"\nfunc match() { b.Own(\"hand\") }"
+	holds(t, owned(texts), trial{"agents/commands/play.go", call, "arena.go:players does not do what is said of it any more"},
+		trial{"agents/commands/play.go", strings.Replace(call, "match", "other", 1), "agents/commands/play.go:3:16: " + ownText + " is for"},
+		trial{"agents/bots/agent.go", "var text = Own(\"hand\")", "agents/bots/agent.go:2:12: " + ownText + " is for"})
+}
+
 // TestNoProgramStartsWithoutACage: no code of the product starts a program but by contest.StartChild, which refuses one
 // without a cage, apart from a list of programs that are not foreign; and only a list of files trusts one.
 func TestNoProgramStartsWithoutACage(t *testing.T) {
@@ -117,8 +146,8 @@ func owned(owners []owner) rule {
 			for _, m := range f.mentions() {
 				switch o, has := of[m.what]; {
 				case !has:
-				case fits(f.path, o.who):
-					used += f.path + " "
+				case fits(f.path, o.who), fits(f.path+":"+m.in, o.who):
+					used += f.path + " " + f.path + ":" + m.in + " "
 				case !fits(path.Dir(f.path), o.who):
 					out = append(out, fmt.Sprintf("%s: %s is for %s alone, because %s: use what is there, or add a row to "+
 						"env/once_test.go", places.Position(m.at), m.what, strings.TrimSpace(o.who), o.why))
@@ -127,7 +156,7 @@ func owned(owners []owner) rule {
 		}
 		for _, o := range owners {
 			for _, who := range strings.Fields(o.who) {
-				if path.Ext(who) == ".go" && !fits(who, used) {
+				if strings.Contains(who, ".go") && !fits(who, used) {
 					out = append(out, who+" does not do what is said of it any more: remove it from env/once_test.go")
 				}
 			}
@@ -137,10 +166,10 @@ func owned(owners []owner) rule {
 }
 
 // A mention is what a file uses of another package, as the path of the package, a dot and the name, what it uses of its
-// own folder in the same form, and what it declares, such as type:Text.
+// own folder in the same form, and what it declares, such as type:Text. in is the function, "" outside of functions.
 type mention struct {
-	what string
-	at   token.Pos
+	what, in string
+	at       token.Pos
 }
 
 func (f *source) mentions() (all []mention) {
@@ -154,7 +183,8 @@ func (f *source) mentions() (all []mention) {
 			panic(f.path + ": names of " + from + " would look like its own: import it without a dot")
 		}
 	}
-	found := func(n ast.Node, what string) { all = append(all, mention{what, n.Pos()}) }
+	in := ""
+	found := func(n ast.Node, what string) { all = append(all, mention{what, in, n.Pos()}) }
 	var look func(n ast.Node) bool
 	look = func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -172,7 +202,13 @@ func (f *source) mentions() (all []mention) {
 		}
 		return true
 	}
-	ast.Inspect(f.tree, look)
+	for _, d := range f.tree.Decls {
+		in = ""
+		if d, ok := d.(*ast.FuncDecl); ok {
+			in = d.Name.Name
+		}
+		ast.Inspect(d, look)
+	}
 	return all
 }
 

@@ -283,7 +283,7 @@ type Text struct {
 	weights entry.Reader // those that came along, by ContentName
 }
 
-// Own is text of the user of this program, such as an argument. TestCallersOfOwn lists its callers, with reasons.
+// Own is text of the user of this program, such as an argument. TestCallersOfOwn in env lists who calls it, and why.
 func Own(text string) Text { return Text{text: text, own: true} }
 
 // Foreign is text of anybody else. It only names agents of this program, and weights by content that came with it.
