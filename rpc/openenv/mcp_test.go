@@ -70,22 +70,6 @@ func TestMCP(t *testing.T) {
 	require.Error(t, envtest.Failed(b.CallTool(t.Context(), &mcp.CallToolParams{Name: "render"})))
 }
 
-// Sessions of MCP need the token too, and have a limit.
-func TestMCPIsLimited(t *testing.T) {
-	most := limits.DefaultLimits()
-	most.MaxSessions = 2
-	w := start(t, "wintetris", server.Config{Limits: most, Tokens: []limits.Token{{Name: "ann", Secret: "a"}}}, nil)
-	require.Error(t, envtest.Failed(w.connect(t, "b")))
-	for range 2 {
-		call(t, envtest.Must(w.connect(t, "a")), "observe", nil)
-	}
-	require.Error(t, envtest.Failed(w.connect(t, "a")))
-	status, e := w.ask(t, "POST", "/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "initialize"}`, "Authorization", "Bearer a",
-		"Accept", "application/json, text/event-stream")
-	require.Equal(t, http.StatusServiceUnavailable, status)
-	require.Contains(t, e["detail"], "--max-sessions")
-}
-
 // A client first asks for the versions of the protocol. That takes no place: the place is its session's, which follows.
 func TestMCPVersionsTakeNoPlace(t *testing.T) {
 	w := start(t, "wintetris", server.Config{}, nil)

@@ -88,30 +88,6 @@ func TestIllegalMove(t *testing.T) {
 	require.EqualValues(t, -0.75, state["total_reward"])
 }
 
-// The client may take any seat. A limit of steps truncates, and then a reset is needed.
-func TestSeatsAndTruncation(t *testing.T) {
-	w := start(t, "blocking", server.Config{}, func(c *Config) { c.Seats, c.Seat, c.StepLimit = 4, 2, 3 })
-	p := w.dial(t, "")
-	const step = `{"type": "step", "data": {"move": "A00 at 0,0"}}`
-	p.refused(step, "send a reset first")
-	for _, c := range []struct {
-		data string
-		seat int
-	}{{`{"seed": 3}`, 2}, {`{"seed": 3, "seat": 0}`, 0}, {`{"seed": 3, "seat": 3}`, 3}} {
-		r := p.reset(c.data)
-		require.EqualValues(t, c.seat, observationOf(r)["seat"])
-		for range 3 {
-			require.Equal(t, false, r["done"])
-			r = p.step(movesOf(r)[0])
-		}
-		require.Equal(t, true, r["done"])
-		require.Equal(t, true, observationOf(r)["truncated"])
-		require.Empty(t, movesOf(r))
-		p.refused(step, "the episode is over")
-	}
-	p.refused(`{"type": "reset", "data": {"seat": 4}}`, "seat is 4, want 0 to 3")
-}
-
 // Many sessions play at once, each its own episode.
 func TestManySessions(t *testing.T) {
 	w := start(t, "blockbattle", server.Config{}, nil)
@@ -280,18 +256,18 @@ func (p *player) finish(r map[string]any, most int) map[string]any {
 }
 
 // Episodes that are over are recorded with the names of who played, as the rules play them again; those that are not
-// are left out. What names a record's episode is its episode_id.
+// are left out. What names a record's episode is its episode_id. The client may take any seat.
 func TestRecords(t *testing.T) {
 	for _, g := range games.All {
 		t.Run(g.Name, func(t *testing.T) {
 			w, records := recording(t, g.Name, server.Config{Tokens: []limits.Token{{Name: "ann", Secret: "a"}}},
-				func(c *Config) { c.StepLimit = 60 })
+				func(c *Config) { c.StepLimit, c.Seats, c.Seat = 60, g.MaxSeats, g.MaxSeats-1 })
 			p := w.dial(t, "a")
 			want := map[string]map[string]any{}
-			for seed, seat := range []int{0, g.MinSeats - 1} {
-				id := fmt.Sprint(seed)
-				want[id] = p.finish(p.reset(fmt.Sprintf(`{"seed": %d, "seat": %d, "episode_id": %q}`, seed, seat, id)), 60)
+			for id, seat := range map[string]string{"0": `"seat": 0, `, "1": ""} {
+				want[id] = p.finish(p.reset(fmt.Sprintf(`{%s"seed": %s, "episode_id": %[2]q}`, seat, id)), 60)
 			}
+			require.Equal(t, []any{0., float64(g.MaxSeats - 1)}, []any{want["0"]["seat"], want["1"]["seat"]})
 			p.finish(p.reset(`{"episode_id": "left"}`), 1)
 			all := records()
 			require.Len(t, all, 2)
@@ -575,10 +551,14 @@ func valuesByPlace(_ context.Context, s env.State, seat int) (map[env.Action]flo
 	return out, nil
 }
 
-// Moves that are played again are those of a reset too, and refused where they do not fit.
+// Moves that are played again are those of a reset too, and refused where they do not fit. A limit of steps truncates, and
+// then a reset is needed.
 func TestMovesOfAReset(t *testing.T) {
 	_, p := begun(t, "wintetris", func(c *Config) { c.StepLimit = 3 })
-	require.Equal(t, true, p.reset(`{"seed": 5, "moves": ["r0 x0", "no", "r0 x3"]}`)["done"])
+	r := p.reset(`{"seed": 5, "moves": ["r0 x0", "no", "r0 x3"]}`)
+	require.Equal(t, []any{true, true}, []any{r["done"], observationOf(r)["truncated"]})
+	require.Empty(t, movesOf(r))
+	p.refused(`{"type": "step", "data": {"move": "r0 x1"}}`, "the episode is over")
 	s := p.state()
 	require.Equal(t, []any{"r0 x0", "no", "r0 x3"}, s["moves"])
 	require.Equal(t, []any{0.0, -0.25, 0.0}, s["rewards"])
