@@ -207,11 +207,16 @@ func TestForget(t *testing.T) {
 	require.Zero(t, e.Tallies()[1])
 	require.NoError(t, e.Observe(out))
 	require.NotContains(t, out.Opponent, uint16(1))
-	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
+	err := e.Step(actions, out)
+	require.ErrorIs(t, err, vec.ErrNeedsReset)
+	require.EqualError(t, err, "vec toy:pick: environment 0: needs a reset (and 2 more environments)")
 	seated := []vec.Seated{{}, {Agent: &die{}, Choice: vec.Choice{Agent: n.agent, ID: 7}}}
 	require.NoError(t, e.Resume(0, snap, seated))
 	require.True(t, e.Live(0))
 	require.False(t, e.Live(1))
+	var refused *vec.EnvError
+	require.ErrorAs(t, e.Step(actions, out), &refused)
+	require.Equal(t, []int{1, 2}, refused.Envs)
 	require.Equal(t, uint16(7), e.Opponent(0, 1))
 	require.Len(t, e.Tallies(), 8)
 	require.NoError(t, e.Reset(vec.From(1), nil, out))

@@ -10,7 +10,6 @@ import (
 	"io"
 	"math"
 	"runtime"
-	"slices"
 	"testing"
 	"time"
 
@@ -114,23 +113,6 @@ func TestRefusedStepChangesNothing(t *testing.T) {
 	require.ErrorContains(t, e.Step(actions, nil), "no batch")
 	out.Reward = out.Reward[1:]
 	require.ErrorContains(t, e.Step(actions, out), "slab reward has 7 elements, want 8")
-}
-
-func TestNeedsReset(t *testing.T) {
-	e, out, _ := open(t, toy.Pick, vec.Config{Envs: 3, Autoreset: vec.Disabled, StepLimit: 2})
-	actions := slices.Repeat([]env.Action{env.None}, 6)
-	require.ErrorIs(t, e.Step(actions, out), vec.ErrNeedsReset)
-	require.NoError(t, e.Reset(vec.From(1), []bool{true, false, true}, out))
-	var refused *vec.EnvError
-	require.ErrorAs(t, e.Step(actions, out), &refused)
-	require.Equal(t, []int{1}, refused.Envs)
-	require.NoError(t, e.Reset(vec.From(1), []bool{false, true, false}, out))
-	require.NoError(t, e.Step(actions, out))
-	require.NoError(t, e.Step(actions, out))
-	require.Equal(t, []uint8{1, 1, 1}, out.Truncated)
-	err := e.Step(actions, out)
-	require.ErrorIs(t, err, vec.ErrNeedsReset)
-	require.EqualError(t, err, "vec toy:pick: environment 0: needs a reset (and 2 more environments)")
 }
 
 // Under Random an action that is not legal stands for a legal one.
