@@ -232,30 +232,6 @@ func TestSetMixtures(t *testing.T) {
 	require.Equal(t, 3, n.acts)
 }
 
-// Tallies are the sums of those of environments, which can be replaced.
-func TestTallies(t *testing.T) {
-	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 50, Mixtures: []vec.Mixture{{{newDie, 1, 4}, {newLow, 1, 2}}, nil}})
-	future(t, e, 60)
-	sums := func() []vec.Tally {
-		all := make([]vec.Tally, 5)
-		for i := range 50 {
-			for _, one := range e.TalliesOf(i) {
-				all[one.ID].Wins += one.Wins
-				all[one.ID].Draws += one.Draws
-				all[one.ID].Losses += one.Losses
-			}
-		}
-		return all
-	}
-	want := sums()
-	require.Positive(t, want[2].Wins)
-	require.Positive(t, want[4].Losses)
-	require.Equal(t, want, e.Tallies())
-	e.SetTalliesOf(7, nil)
-	require.NotEqual(t, want, sums())
-	require.Equal(t, sums(), e.Tallies())
-}
-
 func TestMixturesRefused(t *testing.T) {
 	e, _, _ := start(t, toy.Pick, vec.Config{Envs: 1, Mixtures: only(newDie, 0)})
 	for says, m := range map[string]vec.Mixture{

@@ -433,12 +433,15 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 	}
 	require.Equal(t, slices.ContainsFunc(c.Mixtures, asks), tr.asked > 0)
 	illegal, _ := e.Counted()
+	sums := make([]vec.Tally, len(e.Tallies()))
 	for _, w := range tr.twins {
 		played = append(played, w.played)
 		illegal -= w.illegal
 		tallies := map[uint16]vec.Tally{}
 		for _, got := range e.TalliesOf(w.at) {
 			tallies[got.ID] = got.Tally
+			sum := &sums[got.ID]
+			*sum = vec.Tally{sum.Wins + got.Wins, sum.Draws + got.Draws, sum.Losses + got.Losses, sum.Truncated + got.Truncated}
 		}
 		require.Equal(t, w.tallies, tallies)
 		require.Len(t, e.TalliesOf(w.at), len(tallies))
@@ -447,6 +450,9 @@ func compare(t *testing.T, g *env.Game, c vec.Config, seed uint64) (played [][]e
 		require.Equal(t, string(w.place.Last), string(at.Last))
 	}
 	require.Zero(t, illegal)
+	require.Equal(t, sums, e.Tallies())
+	e.SetTalliesOf(0, e.TalliesOf(1))
+	require.ElementsMatch(t, e.TalliesOf(1), e.TalliesOf(0))
 	return played
 }
 
