@@ -3,7 +3,6 @@ package blocking
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/envtest"
-	"blockyard/env/envtest/picture"
 	"blockyard/env/envtest/rulebook"
 )
 
@@ -27,25 +25,6 @@ func fresh(seats int) *State {
 
 func (s *State) copied() *State { c := *s; return &c }
 
-// The codes of Q that are legal openings, and those of them that are in the list.
-func TestOpeningsOfQ(t *testing.T) {
-	s := fresh(2)
-	var got, listed []string
-	for at := range 2 * 4 * 5 {
-		code := fmt.Sprintf("Q%d%d%d", at/20, at/5%4, at%5+1)
-		if _, legal := s.Judge(0, "0 0 "+code); legal {
-			got = append(got, code)
-		}
-	}
-	require.Equal(t, []string{"Q001", "Q033", "Q101", "Q113"}, got)
-	for _, c := range s.List(0) {
-		if c.L == 'Q'-'A' {
-			listed = append(listed, c.String())
-		}
-	}
-	require.Equal(t, []string{"0 0 Q001", "0 0 Q033"}, listed)
-}
-
 func TestWrongAnswers(t *testing.T) {
 	for _, answer := range []string{
 		"", "0 0", "0 0 A401", "0 0 A002", "0 0 A000", "0 0 V001",
@@ -56,25 +35,6 @@ func TestWrongAnswers(t *testing.T) {
 	}
 	_, legal := fresh(2).Judge(0, " 0  0 A111\r")
 	require.True(t, legal, "blanks, and another code of the same cells")
-}
-
-// The eight states of Q (rules §3.3), and of two more letters, as rows of square numbers.
-func TestOrientations(t *testing.T) {
-	for form, want := range map[string]string{
-		"Q00": "123 .4. .5.", "Q01": "..1 542 ..3", "Q02": ".5. .4. 321", "Q03": "3.. 245 1..",
-		"Q10": "1.. 245 3..", "Q11": "321 .4. .5.", "Q12": "..3 542 ..1", "Q13": ".5. .4. 123",
-		"F00": "123 4..", "F01": "41 .2 .3", "F02": "..4 321", "F03": "3. 2. 14",
-		"F10": "14 2. 3.", "F11": "321 ..4", "F12": ".3 .2 41", "F13": "4.. 123",
-		"T00": "12. .34 .5.", "T01": "..1 532 .4.", "T02": ".5. 43. .21", "T03": ".4. 235 1..",
-		"T10": "1.. 235 .4.", "T11": ".21 43. .5.", "T12": ".4. 532 ..1", "T13": ".5. .34 12.",
-	} {
-		squares, w, h := DefaultTable.Shapes[form[0]-'A'].turned(int(form[1]-'0'), int(form[2]-'0'))
-		rows := picture.Draw(w, h, func(x, y int) byte {
-			n := slices.Index(squares, Cell{X: int8(x), Y: int8(y)})
-			return ".123456789"[n+1]
-		})
-		require.Equal(t, want, strings.Join(rows, " "), form)
-	}
 }
 
 // A game is decided early unless it is played out, and then ends no earlier and not otherwise.
