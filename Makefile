@@ -99,9 +99,10 @@ race-training:
 APART := $(addprefix rpc/python/tests/,traps test_commands.py test_notebook.py test_site.py)
 # The threads of PyTorch would wait for one another on busy cores.
 python: export OMP_NUM_THREADS := 1
-# Modules are compiled once, not by each interpreter, also where the environment says otherwise, as in many images.
+# Modules are compiled once, not by each interpreter, also where the environment says otherwise, as in many images. They
+# lie beside their sources, where contained policies may read them, too, and write nothing.
 python: export PYTHONDONTWRITEBYTECODE :=
-python: export PYTHONPYCACHEPREFIX := $(abspath $(VENV)/pycache)
+python: export PYTHONPYCACHEPREFIX :=
 # It fetches what it needs itself: as a prerequisite, that would let make begin all other parts before.
 python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3, and a real server
 	@$(MAKE) --no-print-directory $(VENV)/test
