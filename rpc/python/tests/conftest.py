@@ -7,8 +7,8 @@ import json
 import os
 import random
 import subprocess
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mortal import Mortal, mortals
 
+import blockyard
 from blockyard.transport.connection import Connection
 from blockyard.transport.server import find_server
 
@@ -96,6 +98,13 @@ def server(program: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield running
 
 
+@pytest.fixture
+def two(program: Path, tmp_path: Path) -> Iterator[list[Mortal]]:
+    """Two servers of a test, which kills them and starts them again."""
+    with mortals(program, f"unix:{tmp_path}/a", "tcp:127.0.0.1:0") as servers:
+        yield servers
+
+
 def shorten(connection: Connection, seconds: float) -> None:
     """Let a connection wait only this long for bytes from now on.
 
@@ -104,6 +113,44 @@ def shorten(connection: Connection, seconds: float) -> None:
     """
     connection.timeout = seconds
     connection._sock.settimeout(seconds)
+
+
+@contextmanager
+def begun(*args: Any, kind: Any = blockyard.make_vec, **how: Any) -> Iterator[Any]:
+    """An environment of this kind after its first reset."""
+    with kind(*args, **how) as env:
+        env.reset()
+        yield env
+
+
+@pytest.fixture
+def closing() -> Iterator[Callable[[Any], Any]]:
+    """What returns an environment, and closes it when the test ends."""
+    with ExitStack() as stack:
+
+        def closed_at_the_end(env: Any) -> Any:
+            stack.callback(env.close)
+            return env
+
+        yield closed_at_the_end
+
+
+def first(obs: Any, mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A policy that plays the first legal action, as the server's agent ``first``."""
+    return mask.argmax(1)
+
+
+def last(obs: Any, mask: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """A policy that plays the last legal action."""
+    return mask.shape[1] - 1 - mask[:, ::-1].argmax(1)
+
+
+def advance(env: Any, steps: int, rng: np.random.Generator | int | None = None) -> Any:
+    """Play the first legal actions, or random ones of a generator or a seed; return what the last step returns."""
+    rng = None if rng is None else np.random.default_rng(rng)
+    for _ in range(steps):
+        result = env.step(env.action_masks.argmax(1) if rng is None else env.sample_actions(rng))
+    return result
 
 
 def play(env: Any, steps: int, seed: int = 0) -> list[tuple[Any, ...]]:

@@ -7,7 +7,7 @@ import random
 import signal
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -19,12 +19,12 @@ class Mortal:
         address: where it listens.
     """
 
-    def __init__(self, program: Path, listen: str) -> None:
-        self._program, self.address = program, listen
+    def __init__(self, program: Path, listen: str, *flags: str | Path) -> None:
+        self._program, self.address, self._flags = program, listen, flags
         self.start()
 
     def start(self) -> None:
-        command = [str(self._program), "serve", "--listen", self.address, "--parent-death"]
+        command = [str(self._program), "serve", "--listen", self.address, "--parent-death", *self._flags]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self.process.stdout is not None
         self.address = json.loads(self.process.stdout.readline())["ready"][0]
@@ -86,11 +86,11 @@ def dying(*servers: Mortal, seed: int, hang: bool = False, soon: bool = False) -
 
 
 @contextmanager
-def mortals(program: Path, *listen: str) -> Iterator[list[Mortal]]:
-    """Run servers that listen at these addresses, and kill them in the end."""
+def mortals(program: Path, *listen: str, flags: Iterable[str | Path] = ()) -> Iterator[list[Mortal]]:
+    """Run servers with these flags that listen at these addresses, and kill them in the end."""
     with ExitStack() as stack:
         servers = []
         for address in listen:
-            servers.append(Mortal(program, address))
+            servers.append(Mortal(program, address, *flags))
             stack.callback(servers[-1].kill)
         yield servers

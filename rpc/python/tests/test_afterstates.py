@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, assert_same, copied, play
+from conftest import GAME, MODES, Server, assert_same, begun, copied, play
 from gymnasium.utils.env_checker import check_env
 from pettingzoo.test import api_test, parallel_api_test
 from test_transports import roads
@@ -88,8 +88,7 @@ def test_every_road(server: Server, mode: str):
 def test_copies_and_buffers(game: str):
     """A copy, a checkpoint and a restored state go on alike; a step into one buffer keeps what final_obs needs."""
     how = {"actions": "afterstates", "opponents": None, "seed": 5, "max_episode_steps": 7}
-    with blockyard.make_vec(game, 3, **how) as env:
-        env.reset()
+    with begun(game, 3, **how) as env:
         buffer, rng = env.buffer(1), np.random.default_rng(1)
         with pickle.loads(pickle.dumps(env)) as twin, blockyard.make_vec(game, 3, **how) as third:
             third.restore_checkpoint(env.checkpoint())
@@ -113,9 +112,7 @@ def test_policies_and_opponents(server: Server):
         return mask.argmax(1)
 
     how = {"address": server.unix, "opponents": first, "seed": 1}
-    with blockyard.make_vec(GAME, 2, actions="afterstates", **how) as env, blockyard.make_vec(GAME, 2, **how) as twin:
-        env.reset()
-        twin.reset()
+    with begun(GAME, 2, actions="afterstates", **how) as env, begun(GAME, 2, **how) as twin:
         rng = np.random.default_rng(1)
         for _ in range(30):
             chosen = env.sample_actions(rng)
@@ -183,8 +180,7 @@ def test_what_cannot_be_combined(server: Server):
         blockyard.BlockPool(GAME, 2, 1, address=server.unix, actions="afterstates")
     with pytest.raises(ValueError, match=r"observation='masked': with actions= it is a dict of arrays over candidates"):
         aec_env(GAME, address=server.unix, actions="afterstates", observation="masked")
-    with blockyard.make_vec(GAME, 2, address=server.unix, actions="afterstates") as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, actions="afterstates") as env:
         with pytest.raises(RuntimeError, match="step_into: a buffer has ids of actions"):
             env.step_into(env.buffer(1))
         with pytest.raises(AttributeError, match="cannot be changed"):

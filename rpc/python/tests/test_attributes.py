@@ -5,23 +5,21 @@ from __future__ import annotations
 import gymnasium as gym
 import numpy as np
 import pytest
-from conftest import GAME, assert_same
+from conftest import GAME, assert_same, begun
 
 import blockyard
 
 
 @pytest.fixture
-def both(server):
+def both(server, closing):
     """The native environment and Gymnasium's SyncVectorEnv of the same three games."""
     kwargs = {"num_envs": 3, "address": server.unix, "render_mode": "ansi"}
     name = f"blockyard/{GAME}"
-    native = gym.make_vec(name, **kwargs)
-    single = gym.make_vec(name, vectorization_mode="sync", **kwargs)
+    native = closing(gym.make_vec(name, **kwargs))
+    single = closing(gym.make_vec(name, vectorization_mode="sync", **kwargs))
     native.reset(seed=5)
     single.reset(seed=5)
     yield native, single
-    native.close()
-    single.close()
 
 
 @pytest.mark.parametrize(
@@ -63,8 +61,7 @@ def test_refusals(both):
 
 
 def test_rows_of_games_with_several(server):
-    with blockyard.make_vec(GAME, 2, address=server.unix, opponents=None, seed=1) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, opponents=None, seed=1) as env:
         env.rollout(5, keep="last")
         assert env.call("game") == (0, 0, 1, 1)
         assert list(env.call("score")) == env.scores.reshape(-1).tolist()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, pairs, random_actions, serving
+from conftest import GAME, MODES, Server, begun, pairs, random_actions, serving
 
 import blockyard
 
@@ -70,20 +70,10 @@ def options_of(game):
     return seats, [None, "random", "hand:ply=1", "learned:ply=1", {"random": 1, "first": 1, "hand:ply=1": 2}]
 
 
+@pytest.mark.parametrize("places", [1, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("game", "mode"), pairs(blockyard.ENV_IDS, MODES))
-def test_goes_on_exactly(server: Server, other: Server, game, mode):
-    """Against each kind of opponent, at two of the places; alone, at all of them."""
-    goes_on(server, other, game, mode, 2)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("game", blockyard.ENV_IDS)
-def test_goes_on_everywhere(server: Server, other: Server, game, mode):
-    goes_on(server, other, game, mode, 4)
-
-
-def goes_on(server: Server, other: Server, game: str, mode: str, places: int) -> None:
+def test_goes_on_exactly(server: Server, other: Server, game, mode, places):
+    """Against each kind of opponent, at so many of the places; alone, at all of them."""
     seats, opponents = options_of(game)
     targets = [
         {"address": other.unix},
@@ -107,7 +97,8 @@ def goes_on(server: Server, other: Server, game: str, mode: str, places: int) ->
             want = go_on(env, None, 40, 2)
             last = env.snapshot()
             start = opponent if opponent is None else "random"
-            for target in targets if len(opponents) == 1 else (2 * targets)[k % 4 :][:places]:
+            begin = (k + blockyard.ENV_IDS.index(game)) % 4
+            for target in targets if len(opponents) == 1 else (2 * targets)[begin:][:places]:
                 with blockyard.make_vec(game, N, checkpoint=data, opponents=start, **kwargs, **target) as twin:
                     _, infos = twin.reset()
                     assert same(twin.snapshot(), here)
@@ -123,8 +114,7 @@ def goes_on(server: Server, other: Server, game: str, mode: str, places: int) ->
 
 def test_what_the_reset_after_it_does(server: Server):
     """The first reset returns the position, whatever its seed; others start new episodes, as they would have."""
-    with blockyard.make_vec(GAME, N, seed=5, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, N, seed=5, address=server.unix) as env:
         go_on(env, None, 20, 1)
         data = env.checkpoint()
         obs = {k: v.copy() for k, v in env.step(np.zeros(N, int))[0].items()}
@@ -150,15 +140,13 @@ def test_what_the_reset_after_it_does(server: Server):
 def test_client_side_state(server: Server, other: Server):
     """Draws of afterstates without a seed, counts of illegal actions, results against opponents, rollouts."""
     kwargs = {"opponents": {"random": 1, "first": 1}, "illegal": "random", "autoreset_mode": "NextStep"}
-    with blockyard.make_vec("TetrisDuel-v0", N, seed=1, address=server.unix, **kwargs) as env:
-        env.reset()
+    with begun("TetrisDuel-v0", N, seed=1, address=server.unix, **kwargs) as env:
         env.afterstates()
         env.step((~env.action_masks).argmax(1))
         env.rollout(200, "hand:ply=1")
         env.set_opponents("first")
         data = env.checkpoint()
-        with blockyard.make_vec("TetrisDuel-v0", N, address=[other.unix, other.tcp], checkpoint=data, **kwargs) as twin:
-            twin.reset()
+        with begun("TetrisDuel-v0", N, address=[other.unix, other.tcp], checkpoint=data, **kwargs) as twin:
             assert twin.stats()["env"] == env.stats()["env"]
             assert twin.stats()["env"]["illegal"] == N
             for _ in range(2):
@@ -181,8 +169,7 @@ def test_client_side_state(server: Server, other: Server):
 
 def test_split_differently(server: Server):
     """The games of several servers fit into one, and the other way round; their draws depend on their numbers."""
-    with blockyard.make_vec(GAME, N, seed=3, address=[server.unix] * 4) as env:
-        env.reset()
+    with begun(GAME, N, seed=3, address=[server.unix] * 4) as env:
         go_on(env, None, 9, 1)
         data = env.checkpoint()
         states = env.snapshot()
@@ -244,8 +231,7 @@ def test_pools(server: Server, other: Server):
                 twin.async_reset()
                 assert same_rounds(play_pool(twin, 12, 2), want)
                 assert same(twin.envs[0].snapshot(), last)
-        with blockyard.make_vec(GAME, 6, address=other.unix, checkpoint=data, **kwargs) as env:
-            env.reset()
+        with begun(GAME, 6, address=other.unix, checkpoint=data, **kwargs) as env:
             other_data = env.checkpoint()
             assert same(vars(env.afterstates()), vars(env.afterstates(seed=2)))
         pool.restore_checkpoint(other_data)
@@ -258,8 +244,7 @@ def test_pools(server: Server, other: Server):
 
 
 def test_single_environments(server: Server, other: Server):
-    with blockyard.make(GAME, seed=5, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, seed=5, address=server.unix, kind=blockyard.make) as env:
         for _ in range(5):
             env.step(env.legal_actions()[-1])
         data = env.checkpoint()
@@ -279,8 +264,7 @@ def test_weights_travel(server: Server, other: Server, tmp_path):
     path = tmp_path / "mine.safetensors"
     shutil.copy(source, path)
     spec = f"learned:ply=1,weights={path}"
-    with blockyard.make_vec("TetrisDuel-v0", N, seed=5, address=server.unix, opponents={spec: 1, "random": 1}) as env:
-        env.reset()
+    with begun("TetrisDuel-v0", N, seed=5, address=server.unix, opponents={spec: 1, "random": 1}) as env:
         go_on(env, None, 9, 1)
         env.set_opponents("random")  # the weights are needed by games in progress only
         data = env.checkpoint()

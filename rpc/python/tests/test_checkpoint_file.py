@@ -8,7 +8,7 @@ import struct
 import msgpack
 import numpy as np
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, begun
 from test_checkpoint import same
 
 import blockyard
@@ -41,16 +41,14 @@ def test_refusals(server: Server):
     ):
         with pytest.raises(blockyard.CheckpointError, match=says):
             blockyard.make_vec(game, n, **kwargs, **more)
-    with blockyard.make_vec(GAME, 2, address=server.unix, opponents="hand:time=5ms") as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, opponents="hand:time=5ms") as env:
         with pytest.raises(blockyard.RequestError, match="depend on the clock"):
             env.checkpoint()
 
 
 def test_damage(server: Server):
     """Whatever bit is wrong, wherever it is cut off: one clear error, and the environment goes on."""
-    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=3, address=server.unix) as env:
         data = env.checkpoint()
         assert data[: len(MAGIC)] == MAGIC
         before = env.snapshot()
@@ -95,8 +93,7 @@ CLIENT = ("afterstate_calls", "actions", "illegal", "opponents", "policies")
 
 def test_headers(server: Server):
     """Other versions are named, and a header that fits nothing is refused, not trusted."""
-    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=3, address=server.unix) as env:
         new = env.checkpoint()
         before = env.snapshot()
         content = opened(new)
@@ -116,8 +113,7 @@ def test_headers(server: Server):
 
 def test_entries(server: Server):
     """Entries that are unknown, missing, of another type or cut off are refused, though the checksum is right."""
-    with blockyard.make_vec(GAME, 2, seed=3, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=3, address=server.unix) as env:
         content = opened(env.checkpoint())
         env.restore_checkpoint(sealed(content))
         before = env.snapshot()

@@ -35,21 +35,14 @@ def test_help_of_each():
     assert [one.returncode for one in lists] == [2, 0, 0, 0]
     assert len({one.stdout for one in lists}) == 1
     assert ran("help", "games").stdout == ran("games", "--help").stdout
-    assert ran("help", "arena").stdout == ran("arena", "--help").stdout
+    done = ran("arena", "--help")
+    assert done.returncode == 0
+    assert ran("help", "arena").stdout == done.stdout
     for word in ("games", "bench"):
-        done = ran(word, "--help")
-        assert done.returncode == 0
-        assert f"usage: blockyard {word}" in done.stdout
-        assert "--address" in done.stdout
-    done = ran("help")
-    assert done.returncode == 0
-    assert all(
-        f"\n  {word} " in done.stdout for word in ("serve", "arena", "selfplay", "view", "export", "games", "demo")
-    )
-    done = ran("serve", "--help")
-    assert done.returncode == 0
-    assert "Usage: blockyard serve" in done.stdout
-    assert "--token-file" in done.stdout
+        assert "--address" in ran(word, "--help").stdout
+    commands = ("serve", "arena", "selfplay", "view", "export", "games", "demo")
+    assert all(f"\n  {word} " in lists[1].stdout for word in commands)
+    assert "--token-file" in ran("serve", "--help").stdout
 
 
 def test_help_fits_the_terminal(server, capsys, monkeypatch):

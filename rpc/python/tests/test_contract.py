@@ -5,7 +5,7 @@ from __future__ import annotations
 import gymnasium
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, play
+from conftest import GAME, MODES, Server, advance, begun, play
 from gymnasium import spaces
 from gymnasium.vector import AutoresetMode, VectorEnv
 
@@ -105,8 +105,7 @@ def test_reused_memory(server):
             np.testing.assert_array_equal(infos["action_mask"], expected["action_mask"])
         assert len(set(seen)) == 3
         old = ring.step(fresh.sample_actions(rng))[4]
-        for _ in range(3):
-            ring.step(ring.sample_actions(rng))
+        advance(ring, 3, rng)
         with pytest.raises(RuntimeError, match="overwritten its memory"):
             old["action_mask"]
 
@@ -157,8 +156,7 @@ def test_mask_can_be_left_out(server):
 
 
 def test_step_limit_of_numpy(server):
-    with blockyard.make_vec(GAME, 2, address=server.unix, max_episode_steps=np.int64(1)) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, max_episode_steps=np.int64(1)) as env:
         assert env.step(env.action_masks.argmax(1))[3].all()
 
 
@@ -166,9 +164,7 @@ def test_next_step_ignores_actions_after_the_end(server):
     how = {"autoreset_mode": "NextStep", "max_episode_steps": 4, "address": server.unix}
     with blockyard.make_vec(GAME, 3, **how) as env:
         env.reset(seed=2)
-        rng = np.random.default_rng(0)
-        for _ in range(4):
-            _, _, terminated, truncated, _ = env.step(env.sample_actions(rng))
+        _, _, terminated, truncated, _ = advance(env, 4, 0)
         assert truncated.all()
         assert not terminated.any()
         obs, rewards, terminated, truncated, _ = env.step(np.full(3, 1600))  # never legal at the start
@@ -202,14 +198,12 @@ def test_reward_kinds(server):
 
 
 def test_render(server):
-    with blockyard.make_vec(GAME, 2, address=server.unix, render_mode="ansi", seed=1) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, render_mode="ansi", seed=1) as env:
         texts = env.render()
         assert len(texts) == 2
         assert "player1" in texts[0]
         assert "round 1" in texts[0]
-    with blockyard.make_vec(GAME, 2, address=server.unix, render_mode="rgb_array", seed=1) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, render_mode="rgb_array", seed=1) as env:
         before = env.render()
         assert before[0].dtype == np.uint8
         assert before[0].shape == before[1].shape

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import sys
 
 import numpy as np
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, advance, begun
+from mortal import mortals
 
 import blockyard
 from blockyard.errors import from_wire
@@ -14,8 +17,7 @@ from blockyard.errors import from_wire
 
 @pytest.fixture
 def env(server: Server):
-    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1, illegal="error") as env:
-        env.reset()
+    with begun(GAME, 4, address=server.unix, seed=1, illegal="error") as env:
         yield env
 
 
@@ -109,16 +111,6 @@ def test_actions_that_make_no_sense(env, actions, error, what):
     env.step(env.sample_actions(np.random.default_rng(0)))
 
 
-def test_what_to_do_with_illegal_actions_instead(server: Server):
-    for policy in ("penalty", "random"):
-        how = {"illegal": policy, "autoreset_mode": "NextStep", "address": server.unix}
-        with blockyard.make_vec(GAME, 4, seed=1, **how) as env:
-            env.reset()
-            for _ in range(10):
-                obs, *_ = env.step(np.full(4, 1600))
-            assert (obs["planes"][:, 0].sum((1, 2)) > 0).all()
-
-
 def test_needs_reset(server: Server):
     with blockyard.make_vec(GAME, 3, address=server.unix, autoreset_mode="Disabled", max_episode_steps=2) as env:
         with pytest.raises(blockyard.NeedsResetError):
@@ -129,18 +121,17 @@ def test_needs_reset(server: Server):
         with pytest.raises(blockyard.NeedsResetError):
             env.legal_actions()
         env.reset(seed=1)
-        for _ in range(2):
-            env.step(env.sample_actions(np.random.default_rng(0)))
+        advance(env, 2, 0)
         env.reset(options={"reset_mask": np.array([True, False, True])})
         with pytest.raises(blockyard.NeedsResetError) as caught:
             env.step([0, 0, 0])
         assert caught.value.env_ids == [1]
 
 
-def test_single(server: Server):
+def test_single(server: Server, closing):
     with pytest.raises(ValueError, match=r"2 seats have none.*make_vec"):
         blockyard.make(GAME, address=server.unix, opponents=None)
-    env = blockyard.make(GAME, address=server.unix)
+    env = closing(blockyard.make(GAME, address=server.unix))
     with pytest.raises(blockyard.NeedsResetError):
         env.step(0)
     env.reset(seed=1)
@@ -155,8 +146,7 @@ def test_single(server: Server):
     assert env.observation_space.contains(obs)
     np.testing.assert_array_equal(np.flatnonzero(env.action_masks()), env.legal_actions())
     assert len(env.afterstates()) == info["action_mask"].sum()
-    env.close()
-    env.close()
+    env.close()  # once more at the end
 
 
 def test_closed(server: Server):
@@ -169,22 +159,15 @@ def test_closed(server: Server):
             use()
 
 
-def test_tokens(program, tmp_path):
-    import json
-    import os
-    import subprocess
-
-    command = [program, "serve", "--listen", "tcp:127.0.0.1:0", "--parent-death"]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=os.environ | {"BLOCKYARD_TOKEN": "sesame"}
-    ) as process:
-        address = json.loads(process.stdout.readline())["ready"][0]
+def test_tokens(program, monkeypatch):
+    monkeypatch.setenv("BLOCKYARD_TOKEN", "sesame")
+    with mortals(program, "tcp:127.0.0.1:0") as (a,):
+        monkeypatch.delenv("BLOCKYARD_TOKEN")
         for token in (None, "open"):
             with pytest.raises(blockyard.AuthError, match="token"):
-                blockyard.connect(address, token=token)
-        with blockyard.connect(address, token="sesame") as client:
+                blockyard.connect(a.address, token=token)
+        with blockyard.connect(a.address, token="sesame") as client:
             client.ping()
-        process.terminate()
 
 
 def test_errors_from_the_wire():
@@ -205,3 +188,14 @@ def test_errors_from_the_wire():
     assert issubclass(blockyard.ServerTimeoutError, TimeoutError)
     assert issubclass(blockyard.ServerGoneError, ConnectionError)
     assert str(pickle.loads(pickle.dumps(blockyard.ServerGoneError("a")))) == "a"
+
+
+@pytest.mark.parametrize(
+    ("adapter", "library"),
+    [("pettingzoo", "pettingzoo"), ("rllib", "ray"), ("sb3", "stable_baselines3"), ("torchrl", "torchrl")],
+)
+def test_adapters_say_what_to_install(monkeypatch, adapter, library):
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"blockyard.{adapter}", raising=False)
+    with pytest.raises(ImportError, match=rf"blockyard\.{adapter} needs .*: pip install 'blockyard\[{adapter}\]'"):
+        importlib.import_module(f"blockyard.{adapter}")

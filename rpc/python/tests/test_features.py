@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import Server, advance
 
 import blockyard
 from blockyard import Features, feature_facts, features
@@ -36,8 +36,7 @@ def test_beside_afterstates(server: Server):
             facts = feature_facts(env)
             assert 0 < facts.own <= len(facts)
             assert (facts.own == len(facts)) == (env.seats == 1)
-            for _ in range(20):
-                env.step(env.sample_actions(rng))
+            advance(env, 20, rng)
             a, f = env.afterstates([3, 1], seed=5), features(env, [3, 1], seed=5)
             for key in ("indptr", "actions", "reward", "done"):
                 np.testing.assert_array_equal(getattr(a, key), getattr(f, key))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, begun, first, last
 from test_checkpoint_file import VALUES, opened, sealed
 
 import blockyard
@@ -33,14 +33,6 @@ ODD = [
     [None] * 9,
 ]
 DEEP = "[" * 100_000 + "]" * 100_000
-
-
-def first(obs, mask):
-    return mask.argmax(1)
-
-
-def last(obs, mask):
-    return mask.shape[1] - 1 - mask[:, ::-1].argmax(1)
 
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -134,8 +126,7 @@ def go_on(env: Any, steps: int) -> list[bytes]:
 def test_forgeries(server: Server, kind: str, first_seed: int, count: int):
     """Each is refused with CheckpointError, or the games continue; then the real one continues exactly as before."""
     refused, options = 0, {"game": GAME, "max_episode_steps": 30} | KINDS[kind]
-    with blockyard.make_vec(options.pop("game"), 3, seed=1, address=server.unix, **options) as env:
-        env.reset()
+    with begun(options.pop("game"), 3, seed=1, address=server.unix, **options) as env:
         go_on(env, 40)
         data = env.checkpoint()
         want = go_on(env, 3)
@@ -157,8 +148,7 @@ def test_forgeries(server: Server, kind: str, first_seed: int, count: int):
 
 
 def test_text_that_nests_deeply(server: Server):
-    with blockyard.make_vec(GAME, 2, seed=1, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=1, address=server.unix) as env:
         data = env.checkpoint()
         content = opened(data)
         for mutant in (sealed(content | {"head": DEEP.encode()}), sealed(b"\x91" * 100_000 + b"\xc0")):
@@ -170,8 +160,7 @@ def test_text_that_nests_deeply(server: Server):
 @pytest.mark.parametrize("what", ["a head", "weights", "a game"])
 def test_parts_that_no_server_takes(server: Server, what: str):
     """A part of more bytes than a request may have is refused, and the connection stays."""
-    with blockyard.make_vec(GAME, 2, seed=1, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=1, address=server.unix) as env:
         data = env.checkpoint()
         one, size = Checkpoint.from_bytes(data), env.client.limits["max_message"] + 1
         game = one.games[0]
@@ -188,8 +177,7 @@ def test_parts_that_no_server_takes(server: Server, what: str):
 
 def test_text_that_cannot_be_sent(server: Server):
     """What cannot be packed begins no request, for whose answer the next would wait."""
-    with blockyard.make_vec(GAME, 2, seed=1, opponents="random", address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=1, opponents="random", address=server.unix) as env:
         for wrong in ("\ud800", 1 << 64):
             with pytest.raises((UnicodeEncodeError, OverflowError)):
                 env.client.connection.call("describe", wrong)
@@ -198,8 +186,7 @@ def test_text_that_cannot_be_sent(server: Server):
 
 def test_weights_that_are_none(server: Server):
     """Opponents with weights that nobody can load are refused as the rest is, by the server's words."""
-    with blockyard.make_vec(GAME, 2, seed=1, opponents="random", address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, seed=1, opponents="random", address=server.unix) as env:
         one = Checkpoint.from_bytes(env.checkpoint())
         name = "sha256:" + hashlib.sha256(b"x").hexdigest()
         head = json.loads(one.head)

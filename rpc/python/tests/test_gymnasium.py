@@ -7,9 +7,9 @@ import warnings
 import gymnasium
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, assert_same, copied, pairs, play
+from conftest import GAME, MODES, Server, assert_same, play
 from gymnasium.utils.env_checker import check_env
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.vector import AutoresetMode
 from gymnasium.wrappers import vector as wrappers
 
 import blockyard
@@ -18,53 +18,48 @@ ID = "blockyard:blockyard/BlockBattle-v0"
 
 
 @pytest.mark.parametrize("game", blockyard.ENV_IDS)
-def test_check_env(server: Server, game):
+def test_check_env(server: Server, game, closing):
     """With default arguments, without a warning."""
-    env = gymnasium.make(f"blockyard/{game}", address=server.unix)
+    env = closing(gymnasium.make(f"blockyard/{game}", address=server.unix))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_env(env.unwrapped, skip_render_check=True)
-    env.close()
 
 
 @pytest.mark.parametrize("mode", ["ansi", "rgb_array"])
-def test_single_renders(server: Server, mode):
-    env = gymnasium.make(ID, address=server.unix, render_mode=mode)
+def test_single_renders(server: Server, mode, closing):
+    env = closing(gymnasium.make(ID, address=server.unix, render_mode=mode))
     env.reset(seed=1)
     assert env.render() is not None
-    env.close()
 
 
 @pytest.mark.parametrize("home", ["blockyard", "blockyard.single"])
-def test_exported_datasets_find_it(server: Server, home):
+def test_exported_datasets_find_it(server: Server, home, closing):
     """Datasets of Minari name the class of their environment: those of version 0.1.0 as ``blockyard.single``."""
     spec = gymnasium.envs.registration.EnvSpec("blockyard/WinTetris-v0", entry_point=f"{home}:BlockEnv")
-    env = gymnasium.make(spec, game="WinTetris-v0", address=server.unix)
+    env = closing(gymnasium.make(spec, game="WinTetris-v0", address=server.unix))
     assert isinstance(env.unwrapped, blockyard.BlockEnv)
-    env.close()
 
 
-def test_registered(server: Server):
+def test_registered(server: Server, closing):
     spec = gymnasium.spec("blockyard/BlockBattle-v0")
     assert spec.entry_point
     assert spec.vector_entry_point
-    env = gymnasium.make(ID, address=server.unix)
+    env = closing(gymnasium.make(ID, address=server.unix))
     assert isinstance(env.unwrapped, blockyard.BlockEnv)
     obs, info = env.reset(seed=1)
     assert env.observation_space.contains(obs)
     assert info["action_mask"].shape == (1601,)
-    env.close()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        envs = gymnasium.make_vec(
-            ID, num_envs=3, address=server.unix, opponents={1: "first"}, autoreset_mode="SameStep"
+        envs = closing(
+            gymnasium.make_vec(ID, num_envs=3, address=server.unix, opponents={1: "first"}, autoreset_mode="SameStep")
         )
     assert isinstance(envs, blockyard.BlockVectorEnv)
     assert envs.num_envs == 3
     assert envs.spec.id == "blockyard/BlockBattle-v0"
     assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
     assert "blockyard/BlockBattle-v0" in repr(envs)
-    envs.close()
 
 
 def test_the_default_mode_is_ours(server: Server):
@@ -73,21 +68,10 @@ def test_the_default_mode_is_ours(server: Server):
         assert envs.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
 
 
-def test_registered_vectorised_by_gymnasium(server: Server):
-    envs = gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync", address=server.unix)
-    native = gymnasium.make_vec(ID, num_envs=2, address=server.unix, autoreset_mode="NextStep")
+def test_registered_vectorised_by_gymnasium(server: Server, closing):
+    envs = closing(gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync", address=server.unix))
+    native = closing(gymnasium.make_vec(ID, num_envs=2, address=server.unix, autoreset_mode="NextStep"))
     assert_same(play(envs, 30), play(native, 30))
-    envs.close()
-    native.close()
-
-
-def test_single_truncates_by_gymnasium_too(server: Server):
-    env = gymnasium.make(ID, address=server.unix, max_episode_steps=3)
-    _, info = env.reset(seed=1)
-    for i in range(3):
-        _, _, _, truncated, info = env.step(int(info["action_mask"].argmax()))
-        assert truncated == (i == 2)
-    env.close()
 
 
 # Gymnasium as RLlib asks for it: it refuses without a word, and counts short (docs/gymnasium.md).
@@ -162,40 +146,6 @@ def test_reset_mask_is_left_in_the_options(server: Server):
         assert list(options) == ["reset_mask"]
         env.reset(options=dict(options))
         np.testing.assert_array_equal(env.episode_lengths, [0, 4])
-
-
-def single(server: Server, **kwargs):
-    return lambda: blockyard.make(GAME, address=server.unix, **kwargs)
-
-
-@pytest.mark.parametrize(("mode", "limit"), pairs(MODES, [None, 9]))
-def test_equals_a_vector_of_singles(server: Server, mode, limit):
-    """Observations, rewards, flags and infos, to the last byte and dtype, final ones included."""
-    kwargs = {"max_episode_steps": limit, "opponents": "random"}
-    n = 5
-    theirs = SyncVectorEnv([single(server, **kwargs) for _ in range(n)], autoreset_mode=mode)
-    ours = blockyard.make_vec(GAME, n, address=server.unix, autoreset_mode=mode, **kwargs)
-    a, b = play(ours, 150), play(theirs, 150)
-    ended = sum(int((step[2] | step[3]).sum()) for step in a if len(step) == 5)
-    assert ended >= n
-    for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        x, y = forgive(x, limit), forgive(y, limit)
-        assert_same(x, y, f"step {i}")
-    theirs.close()
-    ours.close()
-
-
-def forgive(step, limit):
-    """Remove the values of infos in rows where they are not valid, and values documented as unknown."""
-    infos = copied(step[-1])
-    if "final_info" in infos and limit:  # the last mask of a truncated episode
-        final = infos["final_info"]
-        final["_action_mask"] = final["_action_mask"] & ~step[3]
-    for level in (infos, infos.get("final_info", {})):
-        for key in ("action_mask", "acting", "illegal", "score"):
-            if key in level:
-                level[key][~level[f"_{key}"]] = 0
-    return (*step[:-1], infos)
 
 
 def test_unknown_arguments_are_named_in_the_words_of_python(server: Server):

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GAME, MODES, Server, copied, pairs, random_actions, shorten
-from mortal import dying, mortals
+from conftest import GAME, MODES, Server, advance, begun, copied, pairs, random_actions, shorten
+from mortal import dying
 from test_checkpoint import go_on, same
 
 import blockyard
@@ -31,12 +31,6 @@ WAYS = {
 }
 
 
-@pytest.fixture
-def two(program, tmp_path):
-    with mortals(program, f"unix:{tmp_path}/a", "tcp:127.0.0.1:0") as servers:
-        yield servers
-
-
 def losses(caplog):
     """The number of losses that were logged."""
     return sum("continue at" in record.getMessage() for record in caplog.records if record.name == "blockyard")
@@ -50,6 +44,13 @@ def played(env, steps, events=None):
         (events or {}).get(t, lambda: None)()
         hashes += go_on(env, None, 1, t)
     return hashes, env.opponent_stats()
+
+
+@pytest.fixture(scope="module")
+def want(server: Server):
+    """The hashes of 20 steps of games that begin with seed 1, without a loss."""
+    with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
+        return played(env, 20)[0]
 
 
 @pytest.mark.parametrize(("game", "mode"), pairs(WAYS, MODES))
@@ -193,10 +194,8 @@ def test_last_observations(server: Server, two):
     a, _ = two
 
     def play(address, hurt, **more):
-        with blockyard.make_vec("WinTetris-v0", N, seed=3, address=address, max_episode_steps=3, **more) as env:
-            env.reset()
-            for _ in range(3):
-                env.step(env.action_masks.argmax(1))
+        with begun("WinTetris-v0", N, seed=3, address=address, max_episode_steps=3, **more) as env:
+            advance(env, 3)
             hurt()
             final = env.final()
             return {name: getattr(final, name) for name in ("games", "planes", "globals", "mask", "seat", "lengths")}
@@ -236,37 +235,29 @@ def hang(server, env):
     shorten(env.client.connection, 1)
 
 
-def test_a_server_that_hangs(server: Server, two, caplog):
+def test_a_server_that_hangs(want, two, caplog):
     """A server that is stopped is left for another one after the timeout."""
     a, b = two
-    with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
-        want = played(env, 20)[0]
     options = {"seed": 1, "heal": True, "transport": "socket"}
     with blockyard.make_vec(GAME, N, address=[a.address, b.address], **options) as env:
         assert played(env, 20, {7: lambda: hang(a, env)})[0] == want
     assert losses(caplog) == 1
 
 
-def test_a_server_that_drains(server: Server, two, caplog):
+def test_a_server_that_drains(want, two):
     a, b = two
-    with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
-        want = played(env, 20)[0]
     with blockyard.make_vec(GAME, N, address=[b.address, a.address], seed=1, heal=True) as env:
         assert played(env, 20, {7: lambda: (b.process.terminate(), b.process.wait(30))})[0] == want
 
 
-def test_the_local_server(server: Server, caplog):
-    with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
-        want = played(env, 20)[0]
+def test_the_local_server(want, caplog):
     with blockyard.make_vec(GAME, N, seed=1, heal=True) as env:
         assert played(env, 20, {7: lambda: os.kill(env.client.server_pid, signal.SIGKILL)})[0] == want
     assert losses(caplog) == 1
 
 
-def test_it_waits_for_the_server(server: Server, two, caplog):
+def test_it_waits_for_the_server(want, two, caplog):
     a, _ = two
-    with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
-        want = played(env, 20)[0]
 
     def gone():
         a.kill()
@@ -281,8 +272,7 @@ def test_it_waits_for_the_server(server: Server, two, caplog):
 
 def test_no_server_is_left(two):
     a, b = two
-    with blockyard.make_vec(GAME, N, address=[a.address, b.address], heal=True, heal_timeout=1) as env:
-        env.reset()
+    with begun(GAME, N, address=[a.address, b.address], heal=True, heal_timeout=1) as env:
         a.kill()
         b.kill()
         says = "step: .* in 1 s none was found to continue with: no server answers at unix.*; no server answers at tcp"
@@ -297,8 +287,7 @@ def test_clocks_are_refused(server: Server):
     says = r'the opponent "hand:time=50ms" of seat 1 cannot be replayed elsewhere: its choices depend on the clock'
     with pytest.raises(blockyard.RequestError, match=says):
         blockyard.make_vec(GAME, N, address=server.unix, opponents="hand:time=50ms", heal=True)
-    with blockyard.make_vec(GAME, N, address=server.unix, heal=True) as env:
-        env.reset()
+    with begun(GAME, N, address=server.unix, heal=True) as env:
         with pytest.raises(blockyard.RequestError, match=says):
             env.set_opponents("hand:time=50ms")
         with pytest.raises(blockyard.RequestError, match='the policy "hand:time=50ms" cannot be replayed elsewhere: its choices depend on the clock'):
@@ -322,7 +311,7 @@ def test_bad_arguments(server: Server, options, error, says):
         client.make_vec(GAME, N, heal=True)
 
 
-def test_names(server: Server, two, monkeypatch, caplog):
+def test_names(want, two, monkeypatch, caplog):
     """A name stands for all of its addresses, and is looked up again when a server is lost."""
     port = int(two[1].address.rpartition(":")[2])
     hosts = ["127.0.0.1"]
@@ -337,8 +326,6 @@ def test_names(server: Server, two, monkeypatch, caplog):
     assert look_up(name) == [here]
     assert look_up(name, "server.pem")[0].kind == "tls"
     assert look_up("unix:/x") == ["unix:/x"]
-    with blockyard.make_vec(GAME, N, address=server.unix, seed=1) as env:
-        want = played(env, 20)[0]
 
     def moved():
         two[1].address = f"tcp:127.0.0.2:{port}"

@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 import pytest
 from conftest import Server, pairs
-from mortal import dying, mortals
+from mortal import dying
 from test_checkpoint import digest
 from test_healing import WAYS, hang, losses
 from test_pool import choose, entries
@@ -15,12 +15,6 @@ from test_pool import choose, entries
 import blockyard
 
 N = 7
-
-
-@pytest.fixture
-def two(program, tmp_path):
-    with mortals(program, f"unix:{tmp_path}/a", "tcp:127.0.0.1:0") as servers:
-        yield servers
 
 
 def played(pool, steps, events=None, chance=0):

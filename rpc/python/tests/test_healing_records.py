@@ -6,17 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from conftest import Server, random_actions
-from mortal import mortals
+from conftest import Server, begun, random_actions
 from test_recording import check, records
 
 import blockyard
-
-
-@pytest.fixture
-def two(program, tmp_path):
-    with mortals(program, f"unix:{tmp_path}/a", "tcp:127.0.0.1:0") as servers:
-        yield servers
 
 
 def lines(path):
@@ -28,8 +21,7 @@ def record(path, address, hurt, mode, steps=120, **more):
     """Play and record; hurt before every seventh step, before fetching, and before the end."""
     rng = np.random.default_rng(1)
     options = {"autoreset_mode": mode, "opponents": {"random": 1, "first": 1}, "max_episode_steps": 11, "seed": 3}
-    with blockyard.make_vec("TetrisDuel-v0", 7, address=address, **options, **more) as env:
-        env.reset()
+    with begun("TetrisDuel-v0", 7, address=address, **options, **more) as env:
         for t in range(steps):
             if t == 10:
                 hurt()

@@ -10,7 +10,7 @@ import types
 import gymnasium as gym
 import numpy as np
 import pytest
-from conftest import GAME
+from conftest import GAME, begun
 
 import blockyard
 from blockyard.rendering.human import HOME, Display
@@ -21,9 +21,9 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_gymnasium_make_shows_every_position(server, capsys):
-    env = gym.make(f"blockyard/{GAME}", address=server.unix, render_mode="human")
-    plain = blockyard.make(GAME, address=server.unix, render_mode=None)
+def test_gymnasium_make_shows_every_position(server, capsys, closing):
+    env = closing(gym.make(f"blockyard/{GAME}", address=server.unix, render_mode="human"))
+    plain = closing(blockyard.make(GAME, address=server.unix, render_mode=None))
     want = []
     _, infos = env.reset(seed=3)
     plain.reset(seed=3)
@@ -38,13 +38,10 @@ def test_gymnasium_make_shows_every_position(server, capsys):
     assert shown == "".join(text + "\n" for text in want)
     assert "\x1b" not in shown
     assert len(set(want)) == 5
-    env.close()
-    plain.close()
 
 
 def test_the_vector_environment_shows_its_first_game(server, capsys):
-    with blockyard.make_vec(GAME, 3, address=server.unix, render_mode="human", seed=2) as env:
-        env.reset()
+    with begun(GAME, 3, address=server.unix, render_mode="human", seed=2) as env:
         env.step(env.sample_actions(np.random.default_rng(0)))
         last = env.picture(0, "text")
         assert env.picture(0) == env.picture(0, "ansi")

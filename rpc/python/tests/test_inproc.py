@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
-from conftest import ROOT, pairs, random_actions
+from conftest import ROOT, begun, pairs, random_actions
 
 import blockyard
 from blockyard.errors import ServerNotFoundError
@@ -87,10 +87,9 @@ def test_same_bytes(game, tmp_path):
         assert one == other
     went = {}
     for road, before in (("inproc", "process"), ("process", "inproc"), ("socket", "inproc")):
-        with blockyard.make_vec(
+        with begun(
             game, 7, opponents=against, transport=road, checkpoint=checkpoints[before], max_episode_steps=40
         ) as env:
-            env.reset()
             went[road, before] = digest(env, 50, np.random.default_rng(4))
     assert len(set(went.values())) == 1
 
@@ -139,8 +138,7 @@ def test_forms_of_memory():
     trace = [rng.integers(0, 30, 5) for _ in range(60)]
 
     def play(step, **options):
-        with blockyard.make_vec("WinTetris-v0", 5, transport="inproc", seed=2, illegal="random", **options) as env:
-            env.reset()
+        with begun("WinTetris-v0", 5, transport="inproc", seed=2, illegal="random", **options) as env:
             return [(o["globals"].copy(), r.copy()) for o, r, *_ in (step(env, actions) for actions in trace)]
 
     def posted(env, actions):

@@ -7,18 +7,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import Server, first, last
 
 import blockyard
-
-
-def first(obs, mask):
-    """The first legal action: what the programs call first."""
-    return mask.argmax(1)
-
-
-def last(obs, mask):
-    return mask.shape[1] - 1 - mask[:, ::-1].argmax(1)
 
 
 @pytest.mark.parametrize("game", ["blockbattle", "tetrisduel", "blocking"])

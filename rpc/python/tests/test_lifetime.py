@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
-from conftest import GAME, Server, processes_of, shorten
+from conftest import GAME, Server, begun, processes_of, shorten
 
 import blockyard
 
@@ -103,8 +103,7 @@ def test_a_killed_process_leaves_nothing(thread):
 
 
 def test_killed_server_is_gone_at_once():
-    with blockyard.make_vec(GAME, 64, transport="process") as env:
-        env.reset()
+    with begun(GAME, 64, transport="process") as env:
         rng = np.random.default_rng(0)
         env.step(env.sample_actions(rng))
         os.kill(env.client.server_pid, signal.SIGKILL)
@@ -134,8 +133,7 @@ class Waiting:
 
 
 def test_killed_while_waiting():
-    with blockyard.make_vec(GAME, 2, opponents=None, transport="process") as env:
-        env.reset()
+    with begun(GAME, 2, opponents=None, transport="process") as env:
         pid = env.client.server_pid
         stop(pid)
         polled = Waiting(env.client.connection)
@@ -148,8 +146,7 @@ def test_killed_while_waiting():
 
 
 def test_silent_server_times_out():
-    with blockyard.make_vec(GAME, 2, transport="process") as env:
-        env.reset()
+    with begun(GAME, 2, transport="process") as env:
         stop(env.client.server_pid)
         shorten(env.client.connection, 0.3)
         with pytest.raises(blockyard.ServerTimeoutError, match=r"step: after 0 of \d+ bytes of the answer.*0\.3 s"):
@@ -203,8 +200,7 @@ except KeyboardInterrupt:
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_forked_processes_have_to_make_their_own():
-    with blockyard.make_vec(GAME, 2, transport="process") as env:
-        env.reset()
+    with begun(GAME, 2, transport="process") as env:
         child = os.fork()
         if child == 0:
             status = 1
@@ -212,8 +208,7 @@ def test_forked_processes_have_to_make_their_own():
                 try:
                     env.step([0, 0])
                 except blockyard.ForkError:
-                    with blockyard.make_vec(GAME, 2, transport="process") as own:
-                        own.reset()
+                    with begun(GAME, 2, transport="process") as own:
                         status = 0 if own.client.server_pid != env.client.server_pid else 2
                     env.close()
             finally:
@@ -228,8 +223,7 @@ def test_environments_share_a_connection(server: Server):
         a = client.make_vec(GAME, 3, seed=1)
         b = client.make_vec(GAME, 5, seed=2, opponents=None)
         c = client.make(GAME, seed=3)
-        with blockyard.make_vec(GAME, 3, address=server.unix, seed=1) as alone:
-            alone.reset()
+        with begun(GAME, 3, address=server.unix, seed=1) as alone:
             a.reset()
             b.reset()
             c.reset()
@@ -285,19 +279,16 @@ def test_threads_share_a_connection(server: Server):
             assert obs["planes"].tobytes() == together[i]
 
 
-def test_two_clients_do_not_disturb_each_other(server: Server):
-    before = blockyard.connect(server.unix)
-    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1) as a:
-        a.reset()
-        with blockyard.make_vec(GAME, 4, address=server.tcp, seed=1) as b:
-            b.reset()
+def test_two_clients_do_not_disturb_each_other(server: Server, closing):
+    before = closing(blockyard.connect(server.unix))
+    with begun(GAME, 4, address=server.unix, seed=1) as a:
+        with begun(GAME, 4, address=server.tcp, seed=1) as b:
             rng = np.random.default_rng(0)
             for _ in range(10):
                 actions = a.sample_actions(rng)
                 np.testing.assert_array_equal(a.step(actions)[0]["planes"], b.step(actions)[0]["planes"])
         a.step(a.sample_actions(rng))
     assert wait_for(lambda: (before.stats()["envs"], before.stats()["sessions"]) == (0, 1))
-    before.close()
 
 
 def test_many_singles_of_one_process():

@@ -7,16 +7,14 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import GAME, pairs
-
-import blockyard
+from conftest import GAME, begun, pairs
 
 ROADS = ["auto", "socket", "split"]
 
 
 def opened(server, road, **kwargs):
     where = [server.unix, server.unix] if road == "split" else server.unix
-    return blockyard.make_vec(GAME, 3, address=where, transport="socket" if road == "socket" else "auto", **kwargs)
+    return begun(GAME, 3, address=where, transport="socket" if road == "socket" else "auto", **kwargs)
 
 
 # What of a step somebody might hold on to, without holding the rest.
@@ -52,8 +50,6 @@ def test_one_thing_held(server, road, opponents, what):
     rng = np.random.default_rng(3)
     seats = {"seed": 1, "opponents": opponents}
     with opened(server, road, **seats) as env, opened(server, "socket", **seats) as twin:
-        env.reset()
-        twin.reset()
         held, copies = [], []
         for _ in range(20):
             actions = twin.sample_actions(rng)
@@ -69,7 +65,6 @@ def test_one_thing_held(server, road, opponents, what):
 def test_memory_is_used_again(server, road):
     """A learner that keeps one step uses little memory; that of 50 kept steps is reused once they are dropped."""
     with opened(server, road, seed=1) as env:
-        env.reset()
         rng = np.random.default_rng(0)
 
         def places(steps, keep):
@@ -91,8 +86,6 @@ def test_without_reference_counts(server, road, monkeypatch):
     """Without reference counts, every step gets new memory, and private memory when the slots have run out."""
     monkeypatch.setattr("blockyard.transport.memory._references", None)
     with opened(server, road, seed=1) as env, opened(server, "socket", seed=1) as twin:
-        env.reset()
-        twin.reset()
         rng, kept = np.random.default_rng(0), []
         for _ in range(600):
             actions = twin.sample_actions(rng)
@@ -105,7 +98,6 @@ def test_without_reference_counts(server, road, monkeypatch):
 def test_memory_goes_back(server, road):
     """Private memory of many kept steps is released at last."""
     with opened(server, road, seed=1) as env:
-        env.reset()
         actions = env.sample_actions(np.random.default_rng(0))
         kept = [env.step(np.zeros_like(actions))[0] for _ in range(50)]
         alive = [weakref.ref(obs["planes"]) for obs in kept]

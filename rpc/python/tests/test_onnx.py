@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from conftest import assert_same
 from onnx import TensorProto, helper, numpy_helper
 
 from blockyard import load_weights
@@ -67,9 +68,7 @@ def test_there_and_back(weights, tmp_path, capsys):
     assert "a network of " in capsys.readouterr().out
     old, new = load_weights(weights), load_weights(back)
     assert (old.game, old.rules, old.features, old.notes) == (new.game, new.rules, new.features, new.notes)
-    for pair, other in zip(old.layers, new.layers, strict=True):
-        for a, b in zip(pair, other, strict=True):
-            np.testing.assert_array_equal(a, b)
+    assert_same(old.layers, new.layers)
 
 
 def test_all_games_are_there():
@@ -82,9 +81,7 @@ def test_a_model_of_another_program(tmp_path, capsys):
     assert main(["onnx", str(model), str(weights)]) == 1
     assert "pass --game GAME" in capsys.readouterr().err
     assert main(["onnx", str(model), str(weights), "--game", "wintetris"]) == 0
-    for (w, b), (w2, b2) in zip(net, load_weights(weights).layers, strict=True):
-        np.testing.assert_array_equal(w, w2)
-        np.testing.assert_array_equal(b, b2)
+    assert_same(net, load_weights(weights).layers)
     assert main(["onnx", str(model), str(tmp_path / "other.safetensors"), "--game", "dropblox"]) == 1
     assert "37" in capsys.readouterr().err
     assert not (tmp_path / "other.safetensors").exists()

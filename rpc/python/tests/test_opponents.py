@@ -8,16 +8,14 @@ import math
 import os
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import GAME, Server, begun, first
 
 import blockyard
 from blockyard.formats.opponents import Lineup
 
-GAME = "BlockBattle-v0"
 MIXTURE = {"hand:ply=1": 1, "random": 3.0}
 
 
@@ -140,15 +138,13 @@ def test_seats_have_their_own_mixtures(server: Server):
 
 @pytest.mark.parametrize("opponents", ["random", {1: MIXTURE}])
 def test_set_opponents_is_as_if_created_with_them(server: Server, opponents):
-    with blockyard.make_vec(GAME, 8, seed=1, opponents="first", address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 8, seed=1, opponents="first", address=server.unix) as env:
         env.set_opponents(opponents)
         assert set(env.step(env.sample_actions(np.random.default_rng(0)))[4]["opponent"]) == {0}
         env.reset(seed=1)
         later = env.rollout(20).buffer
         names = np.array(env.opponent_specs)
-        with blockyard.make_vec(GAME, 8, seed=1, opponents=opponents, address=server.unix) as fresh:
-            fresh.reset()
+        with begun(GAME, 8, seed=1, opponents=opponents, address=server.unix) as fresh:
             first = fresh.rollout(20).buffer
             for name in ("planes", "reward", "mask"):
                 np.testing.assert_array_equal(later.arrays[name], first.arrays[name])
@@ -215,9 +211,6 @@ def test_opponents_have_the_hashes_of_their_weights(server: Server, tmp_path: Pa
     def digest(seed: int) -> str:
         network(path, seed)
         return hashlib.sha256(path.read_bytes()).hexdigest()
-
-    def first(obs: Any, mask: Any) -> Any:
-        return mask.argmax(1)
 
     one = digest(1)
     known = blockyard.policies.named("known", first, sha256="0" * 64)

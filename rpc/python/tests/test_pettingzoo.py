@@ -7,9 +7,8 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
-import programs
 import pytest
-from conftest import Server
+from conftest import Server, assert_same
 from pettingzoo.test import (
     api_test,
     max_cycles_test,
@@ -98,8 +97,8 @@ def test_whole_games(make, observation):
             for agent in [a for a in all_.agents if actions[a] is not None]:
                 assert one.agent_selection == agent
                 seen, *_, info = one.last()
-                assert_equal(seen, obs[agent])
-                assert_equal(info, infos[agent])
+                assert_same(seen, obs[agent])
+                assert_same(info, infos[agent])
                 one.step(actions[agent])
             obs, rewards, terminations, truncations, infos = all_.step(actions)
             for agent, reward in rewards.items():
@@ -108,7 +107,7 @@ def test_whole_games(make, observation):
                 assert type(terminations[agent]) is bool
                 assert one.terminations[agent] is terminations[agent]
                 assert one.truncations[agent] is truncations[agent]
-                assert_equal(one.observe(agent), obs[agent])
+                assert_same(one.observe(agent), obs[agent])
         assert totals == {agent: float(info["score"]) for agent, info in infos.items()}
         while one.agents:
             one.step(None)
@@ -116,33 +115,9 @@ def test_whole_games(make, observation):
     all_.close()
 
 
-def assert_equal(a, b):
-    assert type(a) is type(b)
-    if isinstance(a, dict):
-        assert a.keys() == b.keys()
-        for key in a:
-            assert_equal(a[key], b[key])
-    else:
-        np.testing.assert_array_equal(a, b)
-
-
-def test_opponents_on_the_server(server: Server):
-    """Seats that the server plays are not agents."""
-    env = aec_env("Blocking-v0", seats=3, opponents={1: "first"}, address=server.unix)
-    assert env.possible_agents == ["player_0", "player_2"]
-    env.reset(seed=1)
-    assert env.last()[4]["opponent"] == "first"
-    for agent in env.agent_iter():
-        *_, terminated, truncated, info = env.last()
-        env.step(None if terminated or truncated else int(info["action_mask"].argmax()))
-        assert agent != "player_1"
-    assert not env.agents
-    env.close()
-
-
-def test_infos_name_the_opponents(server: Server):
+def test_infos_name_the_opponents(server: Server, closing):
     """By spec: the one that was drawn for the episode; a list if the server plays several seats."""
-    env = parallel_env("BlockBattle-v0", opponents={1: {"first": 1, "random": 1}}, address=server.unix)
+    env = closing(parallel_env("BlockBattle-v0", opponents={1: {"first": 1, "random": 1}}, address=server.unix))
     drawn = []
     for seed in range(20):
         _, infos = env.reset(seed=seed)
@@ -150,21 +125,18 @@ def test_infos_name_the_opponents(server: Server):
         with blockyard.make("BlockBattle-v0", opponents={"first": 1, "random": 1}, address=server.unix) as one:
             assert one.opponent_specs[one.reset(seed=seed)[1]["opponent"]] == drawn[-1]
     assert set(drawn) == {"first", "random"}
-    env.close()
-    env = aec_env("Blocking-v0", seats=3, opponents={1: "first", 2: "random"}, address=server.unix)
+    env = closing(aec_env("Blocking-v0", seats=3, opponents={1: "first", 2: "random"}, address=server.unix))
     env.reset(seed=1)
     assert env.last()[4]["opponent"] == ["first", "random"]
-    env.close()
-    env = aec_env("BlockBattle-v0", address=server.unix)
+    env = closing(aec_env("BlockBattle-v0", address=server.unix))
     env.reset(seed=1)
     assert "opponent" not in env.last()[4]
-    env.close()
 
 
 @pytest.mark.parametrize("kind", [aec_env, parallel_env])
-def test_resumes_whatever_the_seed(server: Server, kind):
+def test_resumes_whatever_the_seed(server: Server, kind, closing):
     """The first reset of an environment with a checkpoint goes on with its game, also with a library's seed."""
-    env = kind("BlockBattle-v0", address=server.unix)
+    env = closing(kind("BlockBattle-v0", address=server.unix))
     env.reset(seed=1)
     chosen = {agent: int(env._info(agent)["action_mask"].argmax()) for agent in env.agents}
     if kind is parallel_env:
@@ -172,20 +144,18 @@ def test_resumes_whatever_the_seed(server: Server, kind):
     else:
         for agent in chosen:
             env.step(chosen[agent])
-    twin = kind("BlockBattle-v0", address=server.unix, checkpoint=env.env.checkpoint())
+    twin = closing(kind("BlockBattle-v0", address=server.unix, checkpoint=env.env.checkpoint()))
     twin.reset(seed=7)
     for agent in env.agents:
         np.testing.assert_array_equal(twin.observe(agent), env.observe(agent))
         assert twin.observe(agent).any(), agent
-    fresh = kind("BlockBattle-v0", address=server.unix)
+    fresh = closing(kind("BlockBattle-v0", address=server.unix))
     fresh.reset(seed=7)
     assert not np.array_equal(fresh.observe("player_0"), env.observe("player_0"))
-    for each in (env, twin, fresh):
-        each.close()
 
 
-def test_refusals(server: Server):
-    env = aec_env("BlockBattle-v0", address=server.unix, illegal="error")
+def test_refusals(server: Server, closing):
+    env = closing(aec_env("BlockBattle-v0", address=server.unix, illegal="error"))
     with pytest.raises(blockyard.NeedsResetError):
         env.step(0)
     env.reset(seed=1)
@@ -196,12 +166,10 @@ def test_refusals(server: Server):
     with pytest.raises(TypeError, match="action of seat 0: want an integer, got None"):
         env.step(None)
     assert env.agent_selection == "player_0"
-    env.close()
-    both = parallel_env("BlockBattle-v0", address=server.unix)
+    both = closing(parallel_env("BlockBattle-v0", address=server.unix))
     _, infos = both.reset(seed=1)
     with pytest.raises(KeyError, match="player_1"):
         both.step({"player_0": int(infos["player_0"]["action_mask"].argmax())})
-    both.close()
     for kwargs, says in (
         ({"observation": "rgb"}, "flat"),
         ({"max_cycles": 0}, "max_cycles"),
@@ -213,9 +181,9 @@ def test_refusals(server: Server):
         aec_env("BlockBattle-v0", address=server.unix, num_envs=3)
 
 
-def test_illegal_actions_are_counted(server: Server):
+def test_illegal_actions_are_counted(server: Server, closing):
     """By default an illegal answer loses the duel, as in the contest; an action outside of the space is an error."""
-    env = aec_env("TetrisDuel-v0", address=server.unix)
+    env = closing(aec_env("TetrisDuel-v0", address=server.unix))
     env.reset(seed=1)
     with pytest.raises(blockyard.IllegalActionError, match="600"):
         env.step(600)
@@ -228,19 +196,11 @@ def test_illegal_actions_are_counted(server: Server):
     for info in env.infos.values():
         assert np.flatnonzero(info["action_mask"]).tolist() == [0]
         assert not info["acting"]
-    env.close()
 
 
 @pytest.mark.parametrize("game", blockyard.ENV_IDS)
-def test_versions_are_gymnasiums(server: Server, game):
-    env = parallel_env(game, address=server.unix)
+def test_versions_are_gymnasiums(server: Server, game, closing):
+    env = closing(parallel_env(game, address=server.unix))
     name, version = env.metadata["name"].rsplit("_", 1)
     assert version == game.rsplit("-", 1)[1]
     assert name == env.env.game_spec.name.replace(":", "_")
-    env.close()
-
-
-def test_says_what_to_install():
-    code = "import sys; sys.modules['pettingzoo'] = None; import blockyard.pettingzoo"
-    done = programs.run("-c", code)
-    assert "pip install 'blockyard[pettingzoo]'" in done.stderr

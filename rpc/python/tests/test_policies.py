@@ -10,22 +10,11 @@ import weakref
 
 import numpy as np
 import pytest
-from conftest import MODES, Server, pairs
+from conftest import GAME, MODES, Server, advance, begun, first, last, pairs
 from mortal import mortals
 
 import blockyard
 from blockyard.formats.checkpoint_file import Checkpoint
-
-GAME = "BlockBattle-v0"
-
-
-def first(obs, mask):
-    """The first legal action, as the server's agent ``first``."""
-    return mask.argmax(1)
-
-
-def last(obs, mask):
-    return mask.shape[1] - 1 - mask[:, ::-1].argmax(1)
 
 
 def plain(value):
@@ -35,27 +24,6 @@ def plain(value):
     if isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.dtype == object):
         return [plain(one) for one in value]
     return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else value
-
-
-def test_a_league_as_a_stranger_writes_it(server: Server):
-    """An environment that began against the server's agent, and goes on against one's own."""
-    with blockyard.make_vec(GAME, 16, seed=1, address=server.unix) as env:
-        obs, infos = env.reset()
-        rng = np.random.default_rng(0)
-        for _ in range(60):
-            env.step(env.sample_actions(rng))
-        env.set_opponents({1: {"random": 0.3, last: 0.7}})
-        assert env.opponent_specs == ("random", "last")
-        for _ in range(300):
-            obs, *_, infos = env.step(env.sample_actions(rng))
-        assert set(infos["opponent"]) == {0, 1}
-        stats = env.opponent_stats()
-        assert stats["last"].games > stats["random"].games > 10
-        assert obs["planes"].shape == (16, 2, 20, 10)
-        env.set_opponents("random")
-        for _ in range(100):
-            infos = env.step(env.sample_actions(rng))[4]
-        assert not infos["opponent"].any()
 
 
 HOW = [
@@ -188,11 +156,8 @@ def test_forged_checkpoints(server: Server):
 def test_states_and_checkpoints(server: Server):
     """They continue exactly, with the policy given again by its name."""
     opponents = {1: {"random": 0.5, last: 0.5}}
-    rng = np.random.default_rng(0)
-    with blockyard.make_vec(GAME, 8, seed=1, opponents=opponents, address=server.unix) as env:
-        env.reset()
-        for _ in range(40):
-            env.step(env.sample_actions(rng))
+    with begun(GAME, 8, seed=1, opponents=opponents, address=server.unix) as env:
+        advance(env, 40, 0)
         states, data = env.snapshot(), env.checkpoint()
 
         def play(env, n=50):
@@ -204,8 +169,7 @@ def test_states_and_checkpoints(server: Server):
         assert env.opponent_stats() == before
         assert play(env) == want
         other = {1: {last: 1}}
-        with blockyard.make_vec(GAME, 8, opponents=other, address=server.unix, checkpoint=data) as again:
-            again.reset()
+        with begun(GAME, 8, opponents=other, address=server.unix, checkpoint=data) as again:
             assert play(again) == want
         for wrong in ({1: first}, "random"):
             with pytest.raises(blockyard.CheckpointError, match="last"):
@@ -235,8 +199,7 @@ def test_several_servers(server: Server):
         assert play(env, 90) == play(split, 90)
         data = split.checkpoint()
         want = play(split, 60)
-        with blockyard.make_vec(GAME, 5, opponents=opponents, address=one, checkpoint=data) as again:
-            again.reset()
+        with begun(GAME, 5, opponents=opponents, address=one, checkpoint=data) as again:
             assert play(again, 60) == want
     with blockyard.BlockPool(GAME, 6, 6, seed=3, opponents=opponents, address=two) as pool:
         pool.async_reset()
@@ -256,21 +219,22 @@ def test_several_servers(server: Server):
 
 
 def test_records_have_the_names_of_policies(server: Server, tmp_path, datasets):
-    path = tmp_path / "games.jsonl"
+    """With the hash of the weights, where it is known."""
+    path, digest = tmp_path / "games.jsonl", "ab" * 32
+    mine = blockyard.policies.named("mine", last, sha256=digest)
     record = {"path": path, "every": 1, "players": "me"}
     how = {"address": server.unix, "seed": 1, "record": record}
-    with blockyard.make_vec(GAME, 4, opponents={1: {last: 1, first: 1}}, **how) as env:
-        env.reset()
-        for _ in range(60):
-            env.step(env.action_masks.argmax(1))
-        env.set_opponents({1: {"random": 1, last: 1}})
-        for _ in range(100):
-            env.step(env.action_masks.argmax(1))
+    with begun(GAME, 4, opponents={1: {mine: 1, first: 1}}, **how) as env:
+        advance(env, 60)
+        env.set_opponents({1: {"random": 1, mine: 1}})
+        advance(env, 100)
         recording, stats = env.stop_recording(), env.opponent_stats()
     names = [tuple(json.loads(line)["agents"]) for line in path.read_text().splitlines()]
     assert len(names) == recording.games == sum(s.games for s in stats.values())
+    assert stats.keys() == {"mine", "first", "random"}
     for name, one in stats.items():
-        assert names.count(("me", name)) == one.games > 0
+        recorded = f"mine@sha256:{digest}" if name == "mine" else name
+        assert names.count(("me", recorded)) == one.games > 0
     subprocess.run([*datasets, "check", path], check=True)
 
 
@@ -283,8 +247,7 @@ def test_policies_that_are_wrong(server: Server):
             raise KeyError("mine")
         return mask.argmax(1)
 
-    with blockyard.make_vec("TetrisDuel-v0", 4, opponents={1: fails}, address=server.unix, seed=1) as env:
-        env.reset()
+    with begun("TetrisDuel-v0", 4, opponents={1: fails}, address=server.unix, seed=1) as env:
         actions = env.action_masks.argmax(1)
         env.step(actions)
         env.step(env.action_masks.argmax(1))
@@ -294,8 +257,7 @@ def test_policies_that_are_wrong(server: Server):
             env.step(env.action_masks.argmax(1))
         env.reset()
         env.step(env.action_masks.argmax(1))
-    with blockyard.make_vec(GAME, 4, opponents=lambda obs, mask: mask.argmin(1), address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 4, opponents=lambda obs, mask: mask.argmin(1), address=server.unix) as env:
         with pytest.raises(ValueError, match="opponent 'policy': it returned action 0 in row 0, which is not legal"):
             env.step(env.action_masks.argmax(1))
     with pytest.raises(ValueError, match="played by one seat"):
@@ -312,10 +274,8 @@ def test_after_a_policy_that_raised(server: Server, game):
             raise KeyError("mine")
         return mask.argmax(1)
 
-    with blockyard.make_vec(game, 4, seed=1, opponents={1: sometimes}, address=server.unix) as env:
-        env.reset()
-        for _ in range(9):
-            env.step(env.action_masks.argmax(1))
+    with begun(game, 4, seed=1, opponents={1: sometimes}, address=server.unix) as env:
+        advance(env, 9)
         states, data, steps = env.snapshot(), env.checkpoint(), []
         for back in (lambda: None, lambda: env.restore(states), lambda: env.restore_checkpoint(data)):
             back()
@@ -385,28 +345,14 @@ def test_a_pool_whose_policy_fails(server: Server):
             play(20)
 
 
-def test_a_pool_that_began_without(server: Server):
-    with blockyard.BlockPool(GAME, 6, 2, seed=3, address=server.unix) as pool:
-        pool.async_reset()
-        for step in range(200):
-            batch = pool.recv()
-            if step == 50:
-                pool.set_opponents({1: {"random": 1, last: 1}})
-            pool.send(batch.action_masks.argmax(1), batch.env_ids)
-        stats = pool.opponent_stats()
-        assert min(s.games for s in stats.values()) > 3
-        with pytest.raises(RuntimeError, match="under way"):
-            pool.checkpoint()
-
-
-def test_other_forms_of_the_environment(server: Server):
+def test_other_forms_of_the_environment(server: Server, closing):
     """Single environments, PettingZoo and a pickled copy."""
     import pickle
 
     from blockyard.pettingzoo import aec_env
 
-    env = blockyard.make("TetrisDuel-v0", opponents={1: last}, seed=1, address=server.unix)
-    theirs = blockyard.make_vec("TetrisDuel-v0", 1, opponents=last, seed=1, address=server.unix)
+    env = closing(blockyard.make("TetrisDuel-v0", opponents={1: last}, seed=1, address=server.unix))
+    theirs = closing(blockyard.make_vec("TetrisDuel-v0", 1, opponents=last, seed=1, address=server.unix))
     assert (env.reset()[0]["planes"] == theirs.reset()[0]["planes"][0]).all()
     for _ in range(10):
         obs, *_ = env.step(env.action_masks().argmax())
@@ -415,16 +361,13 @@ def test_other_forms_of_the_environment(server: Server):
         for _ in range(5):
             a, b = (e.step(e.action_masks.argmax(1))[0]["planes"] for e in (copied, theirs))
             np.testing.assert_array_equal(a, b)
-    env.close()
-    theirs.close()
-    zoo = aec_env("Blocking-v0", seats=3, opponents={2: last}, address=server.unix)
+    zoo = closing(aec_env("Blocking-v0", seats=3, opponents={1: last}, address=server.unix))
     zoo.reset(seed=1)
-    for agent in zoo.agent_iter():
+    assert zoo.possible_agents == ["player_0", "player_2"]
+    for _ in zoo.agent_iter():
         *_, terminated, truncated, info = zoo.last()
         assert info["opponent"] == "last"
         zoo.step(None if terminated or truncated else int(info["action_mask"].argmax()))
-        assert agent in ("player_0", "player_1")
-    zoo.close()
 
 
 def test_a_curriculum(server: Server):
@@ -462,57 +405,11 @@ def strong(env):
     return found.actions[found.best(-filled.astype(np.float32) - 0.01 * (found.planes[:, 0] > 0).sum((1, 2)))]
 
 
-KINDS = {
-    "both seats": {"opponents": None},
-    "both seats, acting rows": {"opponents": None, "rows": "acting"},
-    "a spec": {"opponents": "first"},
-    "a mixture of specs": {"opponents": {"first": 1, "hand:ply=1": 1}, "rows": "acting"},
-    "a policy": {"opponents": last},
-    "a policy, acting rows": {"opponents": last, "rows": "acting"},
-    "a policy in seat 0": {"opponents": {0: last}},
-    "a mixture": {"opponents": {"random": 1, first: 1}, "autoreset_mode": "NextStep", "transport": "socket"},
-    "a curriculum": {"opponents": "curriculum", "autoreset_mode": "NextStep"},
-    "in this process": {"opponents": {"random": 1, last: 1}, "address": None, "transport": "inproc"},
-    "two servers": {"opponents": {"first": 1, last: 1}, "address": 2},
-    "that heals": {"opponents": {"first": 1, last: 1}, "heal": True},
-}
-
-
-@pytest.mark.parametrize("game", [GAME, "TetrisDuel-v0"])
-def test_a_state_restores_in_every_environment_of_the_game(server: Server, game):
-    """Whoever plays there, in whatever rows, on whatever servers: the position is the same, and the game goes on."""
-    envs, n = {}, 3
-    try:
-        for name, kind in KINDS.items():
-            where = {"address": [server.unix, server.tcp] if kind.get("address") == 2 else server.unix}
-            options = where | {k: v for k, v in kind.items() if v != 2}
-            env = envs[name] = blockyard.make_vec(game, n, seed=len(envs), **options)
-            env.reset()
-            for _ in range(7):
-                env.step(env.action_masks.argmax(1))
-        states = {name: env.snapshot() for name, env in envs.items()}
-        assert len({one.shape for one in states.values()}) == 1
-        for source, state in states.items():
-            for target, env in envs.items():
-                env.restore(state)
-                again = env.snapshot()
-                if env.players == envs[source].players or game == GAME:
-                    assert (again[:, 16 + 40 :] == state[:, 16 + 40 :]).all(), (source, target)  # the positions
-                for _ in range(3):
-                    env.step(env.action_masks.argmax(1))
-                env.reset(seed=1)
-    finally:
-        for env in envs.values():
-            env.close()
-
-
 @pytest.mark.parametrize("opponents", [{1: last}, {1: {"random": 1, last: 1, first: 1}}, "curriculum", "hand:ply=1"])
 def test_copies_go_on(server: Server, opponents):
     """A copy continues after the opponents were replaced, with those of games in progress and those to come."""
-    with blockyard.make_vec(GAME, 6, seed=1, address=server.unix, opponents={1: {first: 1, "random": 1}}) as env:
-        env.reset()
-        for _ in range(20):
-            env.step(env.action_masks.argmax(1))
+    with begun(GAME, 6, seed=1, address=server.unix, opponents={1: {first: 1, "random": 1}}) as env:
+        advance(env, 20)
         env.set_opponents(opponents)
         env.step(env.action_masks.argmax(1))
         with pytest.raises(ValueError, match="'first' is a policy and a spec; give the policy another name"):
@@ -535,10 +432,9 @@ def test_replaced_policies_are_freed(server: Server):
     """As soon as the last game against them has ended: a league may run for days."""
     refs = []
     with (
-        blockyard.make_vec(GAME, 4, seed=1, address=server.unix) as env,
+        begun(GAME, 4, seed=1, address=server.unix) as env,
         blockyard.BlockPool(GAME, 4, 2, seed=1, address=server.unix) as pool,
     ):
-        env.reset()
         pool.async_reset()
 
         def play(steps):
@@ -662,22 +558,8 @@ def test_a_policy_costs_one_handle(server: Server):
         before = client.stats()["session"]["handles"]
         with client.make_vec(GAME, 4, opponents={first: 1, last: 1, "random": 1, "hand:ply=1": 1}) as env:
             env.reset()
-            for _ in range(60):
-                env.step(env.action_masks.argmax(1))
+            advance(env, 60)
             assert client.stats()["session"]["handles"] == before + 1
-
-
-def test_records_have_the_hash_of_the_weights(server: Server, tmp_path):
-    path, digest = tmp_path / "games.jsonl", "ab" * 32
-    mine = blockyard.policies.named("mine", last, sha256=digest)
-    with blockyard.make_vec(GAME, 4, opponents=mine, address=server.unix, record={"path": path, "every": 1}) as env:
-        env.reset()
-        for _ in range(60):
-            env.step(env.action_masks.argmax(1))
-        assert env.opponent_specs == ("mine",)
-        env.stop_recording()
-    names = {tuple(json.loads(line)["agents"]) for line in path.read_text().splitlines()}
-    assert names == {("policy", f"mine@sha256:{digest}")}
 
 
 def test_a_policy_named_as_an_earlier_opponent(server: Server, tmp_path):
@@ -685,18 +567,16 @@ def test_a_policy_named_as_an_earlier_opponent(server: Server, tmp_path):
     mine = blockyard.policies.named("random", last)
     record = {"path": tmp_path / "games.jsonl", "every": 1}
     with (
-        blockyard.make_vec(GAME, 4, seed=1, address=server.unix, opponents="random", record=record) as env,
+        begun(GAME, 4, seed=1, address=server.unix, opponents="random", record=record) as env,
         blockyard.BlockPool(GAME, 4, 4, seed=1, address=server.unix, opponents="random") as pool,
     ):
-        env.reset()
         pool.async_reset()
         for _ in range(2):  # to the same policy again
             for one in (env, pool):
                 one.set_opponents("first")
                 one.set_opponents({1: {mine: 1}})
                 assert one.opponent_specs == ("random", "first", "random#2")
-            for _ in range(120):
-                env.step(env.action_masks.argmax(1))
+            advance(env, 120)
         stats = env.opponent_stats()
         assert list(stats) == ["random", "first", "random#2"]
         assert stats["random#2"].games > 4 >= stats["random"].games > 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import GAME, assert_same, copied, pairs
+from conftest import GAME, assert_same, begun, copied, pairs
 
 import blockyard
 
@@ -217,8 +217,7 @@ def test_nothing_in_time(server):
 def test_queries_beside_steps(server):
     """Between recv and send, methods for games that wait give the same as in one environment."""
     kwargs = {"seed": 4, "address": server.unix, "opponents": "first"}
-    with blockyard.BlockPool(GAME, 4, 2, **kwargs) as pool, blockyard.make_vec(GAME, 4, **kwargs) as env:
-        env.reset()
+    with blockyard.BlockPool(GAME, 4, 2, **kwargs) as pool, begun(GAME, 4, **kwargs) as env:
         pool.async_reset()
         batch = pool.recv(4)
         pool.send(batch.action_masks[[0, 2]].argmax(1), [0, 2])

@@ -9,21 +9,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import GAME
+from conftest import GAME, begun
 from mortal import mortals
 
-import blockyard
 from blockyard.transport.shared_memory import make_private
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is shared on Linux")
 
 
 @pytest.mark.parametrize("pages", [1, 3, 2 * 256 + 1])
-def test_pages(pages):
+def test_pages(pages, closing):
     size = pages * mmap.PAGESIZE
     fd = os.memfd_create("test")
     os.truncate(fd, size)
-    ours, theirs = mmap.mmap(fd, size), mmap.mmap(fd, size)
+    ours, theirs = closing(mmap.mmap(fd, size)), mmap.mmap(fd, size)
     os.close(fd)
     before = np.random.default_rng(0).integers(0, 256, size, np.uint8)
     theirs[:] = before.tobytes()
@@ -34,7 +33,6 @@ def test_pages(pages):
     array[0] = 7
     assert (ours[0], theirs[0]) == (7, 0)
     del array
-    ours.close()
 
 
 def shared() -> set[str]:
@@ -49,8 +47,7 @@ def test_nothing_is_shared_with_a_lost_server(program, tmp_path, copy):
     elsewhere = shared()
     with mortals(program, f"unix:{tmp_path}/a") as (a,):
         options = {"seed": 1, "copy": copy, "slots": 2, "address": a.address, "heal": True}
-        with blockyard.make_vec(GAME, 64, **options) as env:
-            env.reset()
+        with begun(GAME, 64, **options) as env:
             obs, *_ = env.step(env.action_masks.argmax(1))
             buffer, want = env.buffer(2), obs["planes"].copy()
             before = shared() - elsewhere

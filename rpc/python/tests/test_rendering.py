@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from conftest import GAME
+from conftest import GAME, begun
 
 import blockyard
 from blockyard.rendering.svg import Svg
@@ -18,8 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.mark.parametrize("game", blockyard.ENV_IDS)
 def test_every_game_in_every_way(server, game):
-    with blockyard.make_vec(game, 2, address=server.unix, seed=3) as env:
-        env.reset()
+    with begun(game, 2, address=server.unix, seed=3) as env:
         env.rollout(9, keep="last")
         pixels = env.picture(1, "rgb_array")
         height, width, depth = pixels.shape
@@ -50,8 +49,7 @@ def test_every_game_in_every_way(server, game):
     ],
 )
 def test_a_server_puts_no_code_into_a_notebook(server, monkeypatch, text):
-    with blockyard.make_vec(GAME, 1, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 1, address=server.unix) as env:
         shown = env.picture(0, "svg")
         assert Svg.from_server(shown) == shown
         monkeypatch.setattr(env.engine, "call", lambda *given: text)
@@ -63,8 +61,7 @@ def test_a_server_puts_no_code_into_a_notebook(server, monkeypatch, text):
 
 
 def test_pictures_of_one_page_share_no_names(server):
-    with blockyard.make_vec(GAME, 2, address=server.unix, seed=1) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix, seed=1) as env:
         page = env._repr_html_()
     names = re.findall(r'<pattern id="([\w-]+)"', page)
     assert len(names) == len(set(names)) == 2
@@ -127,7 +124,6 @@ def test_progress_shows_itself_on_terminals_alone(monkeypatch, terminal):
 def test_progress_of_short_calls_is_silent(monkeypatch, server):
     screen = Screen(True)
     monkeypatch.setattr("sys.stderr", screen)
-    with blockyard.make_vec(GAME, 2, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix) as env:
         env.rollout(20)
     assert screen.text == ""

@@ -6,29 +6,13 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import MODES, Server, assert_same, pairs, random_actions
+from conftest import MODES, Server, advance, assert_same, begun, pairs, random_actions
 
 import blockyard
 from blockyard.pettingzoo import BlockAEC, aec_env
 
 SEATS = [("TetrisDuel-v0", 2), ("Blocking-v0", 2), ("Blocking-v0", 3), ("Blocking-v0", 4), ("BlockBattle-v0", 2)]
 IN_TURN = [pair for pair in SEATS if pair[0] != "BlockBattle-v0"]
-
-
-def test_both_sides_of_a_duel(server: Server):
-    """The script of a stranger: every win is matched by a loss."""
-    rng = np.random.default_rng(0)
-    with blockyard.make_vec("TetrisDuel-v0", 64, opponents=None, seed=1, address=server.unix) as env:
-        assert env.num_envs == 128
-        _, infos = env.reset()
-        wins = losses = 0
-        for _ in range(200):
-            actions = [rng.choice(np.flatnonzero(mask)) for mask in infos["action_mask"]]
-            _, rewards, terminated, truncated, infos = env.step(np.array(actions))
-            wins, losses = wins + (rewards > 0).sum(), losses + (rewards < 0).sum()
-            np.testing.assert_array_equal(terminated[::2], terminated[1::2])
-            assert not truncated.any()
-        assert wins == losses > 100
 
 
 class AsAgents:
@@ -116,9 +100,8 @@ def test_waiting_rows_have_one_action(server: Server, game, seats):
     how = {"seats": seats, "opponents": None, "seed": 2, "address": server.unix}
     with (
         blockyard.make_vec(game, 5, **how) as env,
-        blockyard.make_vec(game, 5, illegal="error", **how) as strict,
+        begun(game, 5, illegal="error", **how) as strict,
     ):
-        strict.reset()
         assert env.ignored_action == 0
         obs, infos = env.reset()
         for _ in range(40):
@@ -149,45 +132,20 @@ def test_waiting_rows_have_one_action(server: Server, game, seats):
         assert env.stats()["env"] == {"actions": 40 * 5, "illegal": 0}
 
 
+@pytest.mark.parametrize("steps", [120, pytest.param(10_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("game", "seats", "mode"), pairs([(g, 0) for g in blockyard.ENV_IDS] + [("Blocking-v0", 4)], MODES)
 )
-def test_no_mask_is_ever_empty(server: Server, game, seats, mode):
-    """The two ways in which masks are used run in every game and mode, through terminated and truncated episodes."""
-    play_by_masks(server, game, seats, mode, 120)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize(("game", "seats"), [(g, 0) for g in blockyard.ENV_IDS] + [("Blocking-v0", 4)])
-def test_no_mask_is_empty_in_10_000_steps(server: Server, game, seats, mode):
-    play_by_masks(server, game, seats, mode, 10_000)
-
-
-def play_by_masks(server: Server, game: str, seats: int, mode: str, steps: int) -> None:
-    torch = pytest.importorskip("torch")
+def test_no_mask_is_ever_empty(server: Server, game, seats, mode, steps):
+    """In every game and mode, through terminated and truncated episodes; what a mask allows is legal."""
     how = {"seats": seats or None, "max_episode_steps": 37, "autoreset_mode": mode, "address": server.unix}
-    with blockyard.make_vec(game, 1, opponents=None, seed=1, **how) as env, torch.no_grad():
+    with blockyard.make_vec(game, 1, opponents=None, seed=1, **how) as env:
         rng = np.random.default_rng(0)
-        torch.manual_seed(0)
         _, infos = env.reset()
-        logits = torch.zeros(env.num_envs, env.game_spec.actions)
         for t in range(steps):
-            masks = [infos["action_mask"], env.action_masks]
-            if "final_info" in infos:
-                masks.append(infos["final_info"]["action_mask"])
-            for mask in masks:
-                choice = torch.distributions.Categorical(
-                    logits=logits.masked_fill(~torch.as_tensor(mask.astype(bool)), -torch.inf)
-                )
-                actions = choice.sample().numpy()
-                assert mask[np.arange(env.num_envs), actions].all()
-            quiet = torch.as_tensor(~infos["acting"] & (env.action_masks.sum(1) == 1))
-            assert not choice.entropy()[quiet].any() or "final_info" in infos
-            if t % 2:
-                actions = np.array([rng.choice(np.flatnonzero(row)) for row in infos["action_mask"]])
-            else:
-                actions = np.where(env.action_masks[np.arange(env.num_envs), actions], actions, env.sample_actions(rng))
+            masks = [info["action_mask"] for info in (infos, infos.get("final_info", infos))]
+            assert all(mask.any(1).all() for mask in (*masks, env.action_masks))
+            actions = random_actions(infos["action_mask"], rng) if t % 2 else env.sample_actions(rng)
             _, _, terminated, truncated, infos = env.step(actions)
             assert not infos["illegal"].any()
             if mode == "Disabled" and (done := terminated | truncated).any():
@@ -195,31 +153,13 @@ def play_by_masks(server: Server, game: str, seats: int, mode: str, steps: int) 
                 _, infos = env.reset()
 
 
-def test_rows_that_wait_have_no_gradient(server: Server):
-    """Log-probability and entropy of the only legal action are 0, and so is its policy gradient."""
-    torch = pytest.importorskip("torch")
-    with blockyard.make_vec("TetrisDuel-v0", 4, opponents=None, seed=1, address=server.unix) as env:
-        _, infos = env.reset()
-        logits = torch.randn(env.num_envs, env.game_spec.actions, requires_grad=True)
-        masked = logits.masked_fill(~torch.as_tensor(env.action_masks), -torch.inf)
-        choice = torch.distributions.Categorical(logits=masked)
-        actions = choice.sample()
-        waits = torch.as_tensor(~infos["acting"])
-        assert not choice.log_prob(actions)[waits].any()
-        choice.log_prob(actions).sum().backward()
-        assert not logits.grad[waits].any()
-        assert logits.grad[~waits].any()
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_infos_of_ended_games(server: Server, mode):
     """A row of a game that NEXT_STEP is about to reset need not act; the final infos of SAME_STEP say what was last."""
     how = {"opponents": None, "autoreset_mode": mode, "max_episode_steps": 6, "address": server.unix}
     with blockyard.make_vec("TetrisDuel-v0", 3, seed=4, **how) as env:
-        rng = np.random.default_rng(0)
         env.reset()
-        for _ in range(6):
-            *_, terminated, truncated, infos = env.step(env.sample_actions(rng))
+        *_, terminated, truncated, infos = advance(env, 6, 0)
         ended = terminated | truncated
         assert truncated.any()
         if mode == "SameStep":
@@ -303,8 +243,7 @@ class TestIllegalActions:
             assert infos["final_info"]["illegal"].tolist() == [True] + [False] * 5
 
     def test_warns_once(self, server: Server):
-        with blockyard.make_vec("BlockBattle-v0", 64, seed=1, address=server.unix) as env:
-            env.reset()
+        with begun("BlockBattle-v0", 64, seed=1, address=server.unix) as env:
             rng = np.random.default_rng(0)
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
@@ -319,8 +258,7 @@ class TestIllegalActions:
             assert "\n" not in text
 
     def test_a_single_environment_warns_at_the_line_of_its_user(self, server: Server):
-        with blockyard.make("BlockBattle-v0", seed=1, address=server.unix) as env:
-            env.reset()
+        with begun("BlockBattle-v0", seed=1, address=server.unix, kind=blockyard.make) as env:
             env.vector.engine.batch.illegal.warn_after = 1
             wrong = int(env.action_masks().argmin())
             with pytest.warns(RuntimeWarning, match="were illegal") as caught:
@@ -331,8 +269,7 @@ class TestIllegalActions:
     def test_a_choice_is_silent(self, server: Server, treatment):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            with blockyard.make_vec("BlockBattle-v0", 64, seed=1, illegal=treatment, address=server.unix) as env:
-                env.reset()
+            with begun("BlockBattle-v0", 64, seed=1, illegal=treatment, address=server.unix) as env:
                 for _ in range(30):
                     *_, infos = env.step(np.random.default_rng(0).integers(0, 1601, 64))
                 assert infos["illegal"].mean() > 0.8
@@ -352,12 +289,7 @@ def test_default_rewards(server: Server):
         for game in blockyard.ENV_IDS:
             spec = client.describe(game)
             assert spec.reward == ("score" if spec.max_seats == 1 else "result")
-    with blockyard.make_vec("Dropblox-v0", 8, seed=1, address=server.unix) as env:
-        env.reset()
-        rng, total, ended = np.random.default_rng(0), np.zeros(8), 0
-        for _ in range(60):
-            _, rewards, terminated, _, _ = env.step(env.sample_actions(rng))
-            total += rewards
-            np.testing.assert_array_equal(total, env.scores[:, 0])
-            ended, total = ended + terminated.sum(), np.where(terminated, 0, total)
-        assert ended >= 8
+    with begun("Dropblox-v0", 8, seed=1, address=server.unix) as env:
+        rewards = env.rollout(40, "hand:width=5").buffer.reward
+        np.testing.assert_array_equal(rewards.sum((0, 2)), env.scores[:, 0])
+        assert rewards.any()

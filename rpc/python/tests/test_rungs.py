@@ -6,8 +6,8 @@ import json
 import re
 from pathlib import Path
 
-import numpy as np
 import pytest
+from conftest import advance, begun
 
 import blockyard
 from blockyard.formats import opponents as module
@@ -35,11 +35,8 @@ def test_the_page_shows_the_table():
 
 @pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
 def test_they_play(game):
-    with blockyard.make_vec(game, num_envs=20, opponents=dict.fromkeys(blockyard.rungs(game), 1), seed=1) as env:
-        env.reset()
-        rng = np.random.default_rng(0)
-        for _ in range(20):
-            env.step(env.sample_actions(rng))
+    with begun(game, num_envs=20, opponents=dict.fromkeys(blockyard.rungs(game), 1), seed=1) as env:
+        advance(env, 20, 0)
 
 
 def test_the_weakest_loses_to_the_strongest():

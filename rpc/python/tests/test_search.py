@@ -7,7 +7,8 @@ from contextlib import closing
 import gymnasium
 import numpy as np
 import pytest
-from conftest import GAME, Server, assert_same, copied
+from conftest import GAME, Server, advance, assert_same, begun, copied
+from mortal import mortals
 
 import blockyard
 from blockyard.vector.results import Afterstates, LegalActions
@@ -15,16 +16,8 @@ from blockyard.vector.results import Afterstates, LegalActions
 
 @pytest.fixture
 def env(server: Server):
-    with blockyard.make_vec(GAME, 8, address=server.unix, opponents=None, seed=3) as env:
-        env.reset()
+    with begun(GAME, 8, address=server.unix, opponents=None, seed=3) as env:
         yield env
-
-
-def advance(env, steps, seed=0):
-    rng = np.random.default_rng(seed)
-    for _ in range(steps):
-        result = env.step(env.sample_actions(rng))
-    return result
 
 
 def test_masks_agree_with_lists(env):
@@ -47,8 +40,8 @@ def test_masks_agree_with_lists(env):
 
 
 def test_spaces_sample_with_masks(env):
-    advance(env, 5)
-    _, _, _, _, infos = advance(env, 1)
+    advance(env, 5, 0)
+    _, _, _, _, infos = advance(env, 1, 0)
     masks = infos["action_mask"]
     for every in (masks, masks.astype(np.int8)):
         assert env.action_masks[np.arange(16), env.action_space.sample(mask=tuple(every))].all()
@@ -80,7 +73,7 @@ def test_samples_are_uniform():
 
 def test_afterstates_are_what_steps_show(env):
     """The own board of an afterstate is that of the step, unless the opponent or the round adds rows."""
-    advance(env, 6)
+    advance(env, 6, 0)
     after, legal = env.afterstates(), env.legal_actions()
     np.testing.assert_array_equal(after.actions, legal.actions)
     np.testing.assert_array_equal(after.indptr, legal.indptr)
@@ -95,7 +88,7 @@ def test_afterstates_are_what_steps_show(env):
 
 
 def test_afterstates_draw_from_their_seed_not_from_the_future(env):
-    advance(env, 3)
+    advance(env, 3, 0)
     a, b, c = (env.afterstates(seed=s) for s in (1, 1, 2))
     assert_same(a.globals, b.globals)
     assert (a.globals != c.globals).any()
@@ -103,7 +96,7 @@ def test_afterstates_draw_from_their_seed_not_from_the_future(env):
 
 
 def test_afterstates_of_some_games(env):
-    advance(env, 3)
+    advance(env, 3, 0)
     whole, some = env.afterstates(seed=1), env.afterstates([6, 1], seed=1)
     for k, row in enumerate((12, 13, 2, 3)):
         np.testing.assert_array_equal(
@@ -125,33 +118,27 @@ def test_best_of_each_row():
 
 def test_answers_in_several_parts(program, tmp_path):
     """A server that sends small messages gives the same results."""
-    import json
-    import subprocess
-
-    command = [program, "serve", "--listen", f"unix:{tmp_path}/s", "--parent-death", "--max-reply=200000"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        address = json.loads(process.stdout.readline())["ready"][0]
-        kwargs = {"opponents": None, "seed": 3}
-        with (
-            blockyard.make_vec(GAME, 64, address=address, **kwargs) as small,
-            blockyard.make_vec(GAME, 64, **kwargs) as big,
-        ):
-            for env in (small, big):
-                env.reset()
-                advance(env, 4)
-            a, b = small.afterstates(seed=5), big.afterstates(seed=5)
-            assert a.planes.nbytes > 1_000_000
-            for name in ("indptr", "actions", "planes", "reward", "done"):
-                assert_same(getattr(a, name), getattr(b, name), name)
-            np.testing.assert_array_equal(small.snapshot(), big.snapshot())
-            assert_same(small.legal_actions().actions, big.legal_actions().actions)
-            for policy in ("random", "hand:ply=1"):
-                assert_same(small.rollout(9, policy).buffer.arrays, big.rollout(9, policy).buffer.arrays)
-        process.terminate()
+    kwargs = {"opponents": None, "seed": 3}
+    with (
+        mortals(program, f"unix:{tmp_path}/s", flags=["--max-reply=200000"]) as (a,),
+        blockyard.make_vec(GAME, 64, address=a.address, **kwargs) as small,
+        blockyard.make_vec(GAME, 64, **kwargs) as big,
+    ):
+        for env in (small, big):
+            env.reset()
+            advance(env, 4, 0)
+        a, b = small.afterstates(seed=5), big.afterstates(seed=5)
+        assert a.planes.nbytes > 1_000_000
+        for name in ("indptr", "actions", "planes", "reward", "done"):
+            assert_same(getattr(a, name), getattr(b, name), name)
+        np.testing.assert_array_equal(small.snapshot(), big.snapshot())
+        assert_same(small.legal_actions().actions, big.legal_actions().actions)
+        for policy in ("random", "hand:ply=1"):
+            assert_same(small.rollout(9, policy).buffer.arrays, big.rollout(9, policy).buffer.arrays)
 
 
 def test_snapshot_and_restore(env):
-    advance(env, 10)
+    advance(env, 10, 0)
     states = env.snapshot()
     assert states.shape[0] == 8
     assert states.dtype == np.uint8
@@ -164,7 +151,7 @@ def test_snapshot_and_restore(env):
 
 
 def test_restore_elsewhere_and_in_part(server: Server, env):
-    advance(env, 10)
+    advance(env, 10, 0)
     states = env.snapshot([2, 5])
     with blockyard.make_vec(GAME, 8, address=server.tcp, opponents=None) as other:
         other.reset(seed=77)
@@ -178,7 +165,7 @@ def test_restore_elsewhere_and_in_part(server: Server, env):
 
 
 def test_bad_states(env):
-    advance(env, 2)
+    advance(env, 2, 0)
     states = env.snapshot()
     before = env.snapshot().copy()
     wrong = states.copy()
@@ -193,7 +180,7 @@ def test_bad_states(env):
 
 
 def test_clones_with_other_futures(env):
-    advance(env, 4)
+    advance(env, 4, 0)
     obs, _ = env.clone([0] * 8, range(8))
     for k in obs:
         np.testing.assert_array_equal(obs[k][::2], np.broadcast_to(obs[k][0], obs[k][::2].shape))
@@ -206,11 +193,9 @@ def test_clones_with_other_futures(env):
 
 def test_rollout(server: Server):
     with (
-        blockyard.make_vec(GAME, 8, address=server.unix, seed=3) as a,
-        blockyard.make_vec(GAME, 8, address=server.unix, seed=3) as b,
+        begun(GAME, 8, address=server.unix, seed=3) as a,
+        begun(GAME, 8, address=server.unix, seed=3) as b,
     ):
-        a.reset()
-        b.reset()
         played = a.rollout(40)
         assert played.steps == len(played.buffer) == 40
         assert played.actions.shape == (40, 8)
@@ -234,7 +219,7 @@ def test_rows_of_self_play(env):
     assert env.rows_per_game == 2
     assert env.players == (0, 1)
     assert env.action_space.shape == (16,)
-    obs, *_ = advance(env, 4)
+    obs, *_ = advance(env, 4, 0)
     np.testing.assert_array_equal(obs["planes"][::2, 0], obs["planes"][1::2, 1])
     np.testing.assert_array_equal(obs["planes"][::2, 1], obs["planes"][1::2, 0])
     obs, rewards, terminated, _, infos = env.step(env.sample_actions(np.random.default_rng(0)))
@@ -243,11 +228,10 @@ def test_rows_of_self_play(env):
 
 
 def test_driving_the_other_seat(server: Server):
-    with blockyard.make_vec(GAME, 4, address=server.unix, opponents={0: "first"}, seed=1, reward="score") as env:
-        env.reset()
+    with begun(GAME, 4, address=server.unix, opponents={0: "first"}, seed=1, reward="score") as env:
         assert env.players == (1,)
         assert env.num_envs == 4
-        _, rewards, *_ = advance(env, 3)
+        _, rewards, *_ = advance(env, 3, 0)
         np.testing.assert_array_equal(rewards, env.seat_rewards[:, 1])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import GAME, Server, assert_same, copied, play
+from conftest import GAME, Server, advance, assert_same, copied
 
 import blockyard
 
@@ -80,8 +80,7 @@ def test_seed_of_the_constructor(server: Server, env):
 
 def test_mask_resets_only_those(env):
     obs, _ = env.reset(seed=40)
-    for _ in range(3):
-        obs, *_ = env.step(env.sample_actions(np.random.default_rng(0)))
+    obs, *_ = advance(env, 3, 0)
     before = copied(obs)
     options = {"reset_mask": np.repeat([False, True, False, True], 2)}
     after, infos = env.reset(seed=40, options=options)
@@ -140,31 +139,3 @@ def test_numpy_generator_follows_the_seed(env):
     env.reset(seed=5)
     np.testing.assert_array_equal(a, env.np_random.random(3))
     assert env.np_random_seed == 5
-
-
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
-def test_a_batch_is_its_parts(server: Server, mode):
-    """Four games of one environment are those of two environments of two, whichever the transport."""
-    whole = blockyard.make_vec(GAME, 4, address=server.unix, autoreset_mode=mode)
-    parts = [blockyard.make_vec(GAME, 2, address=server.tcp, autoreset_mode=mode) for _ in range(2)]
-    rng = np.random.default_rng(0)
-    obs, _ = whole.reset(seed=10)
-    pieces_ = [part.reset(seed=10 + 2 * i)[0] for i, part in enumerate(parts)]
-    for _ in range(60):
-        for k in obs:
-            np.testing.assert_array_equal(obs[k], np.concatenate([p[k] for p in pieces_]))
-        actions = whole.sample_actions(rng)
-        obs, rewards, *_ = whole.step(actions)
-        results = [part.step(actions[2 * i : 2 * i + 2]) for i, part in enumerate(parts)]
-        pieces_ = [r[0] for r in results]
-        np.testing.assert_array_equal(rewards, np.concatenate([r[1] for r in results]))
-    for env in (whole, *parts):
-        env.close()
-
-
-def test_unix_and_tcp_give_the_same(server: Server):
-    traces = []
-    for address in (server.unix, server.tcp):
-        with blockyard.make_vec(GAME, 8, address=address, autoreset_mode="SameStep", opponents={1: "first"}) as env:
-            traces.append(play(env, 80))
-    assert_same(*traces)

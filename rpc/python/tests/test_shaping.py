@@ -6,7 +6,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
-from conftest import MODES, Server, pairs
+from conftest import MODES, Server, begun, first, pairs
 
 import blockyard
 from blockyard.pettingzoo import parallel_env
@@ -26,7 +26,7 @@ def potential(spec, numbers):
 
 @pytest.mark.parametrize(
     ("game", "mode", "opponents"),
-    pairs([(game, mode) for game in POTENTIALS for mode in MODES], ["random", None, lambda obs, mask: mask.argmax(1)]),
+    pairs([(game, mode) for game in POTENTIALS for mode in MODES], ["random", None, first]),
 )
 def test_what_is_added_telescopes(server: Server, game, mode, opponents):
     """The discounted sum of it is -Φ of the first position, and γ^T Φ of the last one if that was truncated."""
@@ -71,13 +71,11 @@ def test_every_form_of_environment_has_it(server: Server):
     how = {"reward": "shaped", "opponents": None, "illegal": "error", "seed": 5, "address": server.unix}
     for game in POTENTIALS:
         with (
-            blockyard.make_vec(game, 2, autoreset_mode="Disabled", **how) as env,
-            blockyard.make_vec(game, 2, autoreset_mode="Disabled", rows="acting", **how) as compact,
+            begun(game, 2, autoreset_mode="Disabled", **how) as env,
+            begun(game, 2, autoreset_mode="Disabled", rows="acting", **how) as compact,
             blockyard.BlockPool(game, 2, 2, autoreset_mode="Disabled", **how) as pool,
             closing(parallel_env(game, reward="shaped", opponents=None, address=server.unix)) as one,
         ):
-            env.reset()
-            compact.reset()
             pool.async_reset()
             one.reset(seed=5)
             some, rng = False, np.random.default_rng(0)

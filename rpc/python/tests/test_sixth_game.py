@@ -108,12 +108,11 @@ def test_search(toys: Server, game):
         assert (played.buffer.terminated.sum(axis=0) > 0).all()
 
 
-def test_single(toys: Server, monkeypatch):
+def test_single(toys: Server, monkeypatch, closing):
     for game in (PICK, TURNS):
         with blockyard.connect(toys.unix) as client:
-            env = client.make(game, illegal="random")
+            env = closing(client.make(game, illegal="random"))
             check_env(env, skip_render_check=True)
-            env.close()
     monkeypatch.setattr(single, "ENV_IDS", (PICK,))  # as environments.py would write it
     single.register()
     try:

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from conftest import GAME
+from conftest import GAME, advance, begun
 
 import blockyard
 from blockyard.formats import arrays
@@ -33,8 +33,7 @@ def test_a_step_is_shared_not_copied(server):
 
 
 def test_buffers_and_results(server):
-    with blockyard.make_vec(GAME, 4, address=server.unix, seed=1) as env:
-        env.reset()
+    with begun(GAME, 4, address=server.unix, seed=1) as env:
         rollout = env.rollout(3)
         arrays = blockyard.to_torch(rollout.buffer.arrays)
         assert arrays["reward"].shape == rollout.buffer.reward.shape
@@ -86,10 +85,8 @@ def test_on_a_gpu():
 
 def test_torch_takes_results_of_queries(server):
     """Their arrays may be written to, so PyTorch takes them without a warning, from one message or several."""
-    with blockyard.make_vec(GAME, 40, address=server.unix, seed=1, max_episode_steps=3, opponents="first") as env:
-        env.reset()
-        for _ in range(3):
-            env.step(env.action_masks.argmax(1))
+    with begun(GAME, 40, address=server.unix, seed=1, max_episode_steps=3, opponents="first") as env:
+        advance(env, 3)
         final = env.final()
         assert len(final.games) == 40
         for result in (blockyard.features(env), env.afterstates(), env.legal_actions(), final):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import ssl
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from conftest import GAME, assert_same, play, shorten
+from mortal import mortals
 
 import blockyard
 from blockyard.transport.connection import Future
@@ -18,14 +18,14 @@ from blockyard.transport.connection import Future
 KEYS = Path(__file__).parent / "tls"
 
 
+CERT = ["--cert", KEYS / "server.pem", "--key", KEYS / "server.key"]
+
+
 @pytest.fixture(scope="module", params=[False, True], ids=["server", "mutual"])
 def secure(request, program) -> Iterator[tuple[str, bool]]:
-    command = [program, "serve", "--listen=tls:127.0.0.1:0", "--parent-death", "--cert", KEYS / "server.pem"]
-    command += ["--key", KEYS / "server.key", *(["--client-ca", KEYS / "ca.pem"] if request.param else [])]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        yield json.loads(process.stdout.readline())["ready"][0], request.param
-        process.terminate()
+    flags = [*CERT, *(["--client-ca", KEYS / "ca.pem"] if request.param else [])]
+    with mortals(program, "tls:127.0.0.1:0", flags=flags) as (a,):
+        yield a.address, request.param
 
 
 def trust(mutual: bool):
@@ -78,23 +78,18 @@ def test_silence_over_tls(secure):
 
 
 def test_token_over_tls(program):
-    command = [program, "serve", "--listen=tls:127.0.0.1:0", "--parent-death", "--cert", KEYS / "server.pem"]
-    command += ["--key", KEYS / "server.key", "--token", "open sesame"]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
-        assert process.stdout is not None
-        address = json.loads(process.stdout.readline())["ready"][0]
+    with mortals(program, "tls:127.0.0.1:0", flags=[*CERT, "--token", "open sesame"]) as (a,):
         for token in (None, "guess"):
             with pytest.raises(blockyard.AuthError, match="token"):
-                blockyard.connect(address, tls=KEYS / "ca.pem", token=token)
-        blockyard.connect(address, tls=KEYS / "ca.pem", token="open sesame").close()
-        process.terminate()
+                blockyard.connect(a.address, tls=KEYS / "ca.pem", token=token)
+        blockyard.connect(a.address, tls=KEYS / "ca.pem", token="open sesame").close()
 
 
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
         (["--listen=tls:127.0.0.1:0"], "set --cert and --key"),
-        (["--listen=tls:0.0.0.0:0", "--cert", KEYS / "server.pem", "--key", KEYS / "server.key"], "--client-ca"),
+        (["--listen=tls:0.0.0.0:0", *CERT], "--client-ca"),
         (["--listen=tls:127.0.0.1:0", "--cert", KEYS / "server.pem", "--key", KEYS / "client.key"], "certificate"),
         (["--listen=tcp:0.0.0.0:0"], "token"),
     ],

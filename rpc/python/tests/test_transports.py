@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
-from conftest import GAME, MODES, assert_same, copied, pairs, play, random_actions
+from conftest import GAME, MODES, advance, assert_same, begun, copied, pairs, play, random_actions
 
 import blockyard
 from blockyard.errors import LimitError
@@ -91,8 +91,7 @@ def test_what_is_held_is_never_touched(server):
         content = view.copy()
         del kept, obs, infos
         gc.collect()
-        for _ in range(50):
-            env.step(env.sample_actions(rng))
+        advance(env, 50, rng)
         np.testing.assert_array_equal(view, content)
 
 
@@ -100,11 +99,9 @@ def test_what_is_held_is_never_touched(server):
 def test_buffers(server, name):
     kwargs = dict(roads(server))[name]
     with (
-        blockyard.make_vec(GAME, 6, seed=2, opponents=None, **kwargs) as env,
-        blockyard.make_vec(GAME, 6, seed=2, opponents=None, address=server.unix, transport="socket") as twin,
+        begun(GAME, 6, seed=2, opponents=None, **kwargs) as env,
+        begun(GAME, 6, seed=2, opponents=None, address=server.unix, transport="socket") as twin,
     ):
-        env.reset()
-        twin.reset()
         rng, buffer = np.random.default_rng(1), env.buffer(20)
         assert (buffer.first_slot is not None) == (env.transport == "shm")
         for t in range(20):
@@ -131,11 +128,9 @@ def test_buffers(server, name):
 def test_arrays_of_ones_own(server, name):
     kwargs = dict(roads(server))[name]
     with (
-        blockyard.make_vec(GAME, 4, seed=2, **kwargs) as env,
-        blockyard.make_vec(GAME, 4, seed=2, address=server.unix, transport="socket") as twin,
+        begun(GAME, 4, seed=2, **kwargs) as env,
+        begun(GAME, 4, seed=2, address=server.unix, transport="socket") as twin,
     ):
-        env.reset()
-        twin.reset()
         rng = np.random.default_rng(1)
         planes = np.zeros((4, *env.game_spec.planes_shape), np.uint8)
         done = np.zeros(4, np.bool_)
@@ -195,17 +190,6 @@ def test_lookahead_everywhere(server, name):
             assert_same(ask(env), ask(twin))
 
 
-def test_illegal_over_several_servers(server):
-    with blockyard.make_vec(GAME, 6, seed=2, illegal="error", address=[server.unix, server.tcp]) as env:
-        env.reset()
-        actions = env.sample_actions(np.random.default_rng(0))
-        actions[4] = 1600 if not env.action_masks[4, 1600] else 0
-        with pytest.raises(blockyard.IllegalActionError) as info:
-            env.step(actions)
-        assert info.value.env_ids == [4]
-        env.close()
-
-
 @pytest.mark.skipif(not LINUX, reason="memory is shared on Linux only")
 def test_killed_clients_leave_nothing(server):
     """After clients with shared memory are killed in the middle of a step, the server has freed all of it."""
@@ -249,8 +233,7 @@ def test_memory_outlives_the_server(program, tmp_path):
 
 def test_an_error_names_the_environment_among_all(server):
     """Each server numbers its own games from 0; the error of a user has the index in the user's environment."""
-    with blockyard.make_vec("BlockBattle-v0", 5, address=[server.unix, server.tcp], seed=1, illegal="error") as env:
-        env.reset()
+    with begun("BlockBattle-v0", 5, address=[server.unix, server.tcp], seed=1, illegal="error") as env:
         actions = env.sample_actions(np.random.default_rng(0))
         actions[4] = 1600
         with pytest.raises(blockyard.IllegalActionError, match="in environment 4, seat 0:") as caught:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from conftest import begun
 from torch.utils.data import DataLoader, Dataset
 
 import blockyard
@@ -16,8 +17,7 @@ class Returns(Dataset):
         return 4
 
     def __getitem__(self, index: int) -> float:
-        with blockyard.make_vec("WinTetris-v0", 2, seed=index, illegal="random") as env:
-            env.reset()
+        with begun("WinTetris-v0", 2, seed=index, illegal="random") as env:
             for _ in range(20):
                 env.step([0, 0])
             return float(env.scores.sum())

@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from conftest import Server
+from conftest import Server, advance, begun, last
 
 import blockyard
 from blockyard import load_weights
@@ -29,37 +29,6 @@ def test_values(weights, tmp_path):
         np.testing.assert_allclose(values[:, 0], net.values(x), atol=1e-5)
 
 
-def test_a_model_is_an_opponent(server: Server, tmp_path):
-    """One that scores actions by their number plays the highest that is legal; one may also return actions."""
-    with blockyard.make_vec("BlockBattle-v0", 4, address=server.unix) as env:
-        count = env.game_spec.actions
-    floats, ids = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
-    mask = onnx.helper.make_tensor_value_info("mask", floats, ["rows", count])
-    numbers = onnx.numpy_helper.from_array(np.arange(count, dtype=np.float32), "numbers")
-    for name, nodes, out in (
-        ("scores", [onnx.helper.make_node("Mul", ["mask", "numbers"], ["out"])], (floats, ["rows", count])),
-        ("actions", [onnx.helper.make_node("ArgMax", ["mask"], ["out"], axis=1, keepdims=0)], (ids, ["rows"])),
-    ):
-        graph = onnx.helper.make_graph(
-            nodes,
-            name,
-            [mask],
-            [onnx.helper.make_tensor_value_info("out", *out)],
-            [numbers] if name == "scores" else [],
-        )
-        opset = [onnx.helper.make_opsetid("", 13)]
-        onnx.save(onnx.helper.make_model(graph, opset_imports=opset, ir_version=8), tmp_path / f"{name}.onnx")
-    scores, actions = (blockyard.policies.onnx(tmp_path / f"{name}.onnx") for name in ("scores", "actions"))
-    last = lambda obs, mask: mask.shape[1] - 1 - mask[:, ::-1].argmax(1)  # noqa: E731
-    how = {"game": "BlockBattle-v0", "games": 8, "address": server.unix}
-    assert blockyard.evaluate(scores, actions, **how).b == "actions"
-    assert blockyard.evaluate(scores, "first", name="a", **how) == blockyard.evaluate(last, "first", name="a", **how)
-    with blockyard.make_vec("BlockBattle-v0", 4, opponents=scores, address=server.unix, seed=1) as env:
-        env.reset()
-        env.step(env.action_masks.argmax(1))
-        assert env.opponent_specs == ("scores",)
-
-
 def model_of(path, inputs, nodes, out, tensors=()):
     """Write a model; inputs and the output are (name, type, shape)."""
     info = onnx.helper.make_tensor_value_info
@@ -77,20 +46,36 @@ TYPES = ["bool", "float16", "float", "double", *(f"{sign}int{bits}" for sign in 
 FLOAT, INT64 = onnx.TensorProto.FLOAT, onnx.TensorProto.INT64
 
 
+def test_a_model_is_an_opponent(server: Server, tmp_path):
+    """One that scores actions by their number plays the highest that is legal; one may also return actions."""
+    with blockyard.make_vec("BlockBattle-v0", 4, address=server.unix) as env:
+        count = env.game_spec.actions
+    inputs = [("mask", FLOAT, ["rows", count])]
+    numbers = onnx.numpy_helper.from_array(np.arange(count, dtype=np.float32), "numbers")
+    by_number, first_legal = node("Mul", "mask", "numbers", "out"), node("ArgMax", "mask", "out", axis=1, keepdims=0)
+    paths = (
+        model_of(tmp_path / "scores.onnx", inputs, [by_number], ("out", FLOAT, ["rows", count]), [numbers]),
+        model_of(tmp_path / "actions.onnx", inputs, [first_legal], ("out", INT64, ["rows"])),
+    )
+    scores, actions = map(blockyard.policies.onnx, paths)
+    how = {"game": "BlockBattle-v0", "games": 8, "address": server.unix}
+    assert blockyard.evaluate(scores, actions, **how).b == "actions"
+    assert blockyard.evaluate(scores, "first", name="a", **how) == blockyard.evaluate(last, "first", name="a", **how)
+    with begun("BlockBattle-v0", 4, opponents=scores, address=server.unix, seed=1) as env:
+        env.step(env.action_masks.argmax(1))
+        assert env.opponent_specs == ("scores",)
+
+
 @pytest.fixture
 def seen(server: Server):
     """Observations and masks of some rows."""
     with blockyard.make_vec("BlockBattle-v0", 7, seed=1, address=server.unix) as env:
         obs, infos = env.reset()
-        for _ in range(5):
-            obs, *_, infos = env.step(env.action_masks.argmax(1))
+        obs, *_, infos = advance(env, 5)
         return obs, infos["action_mask"]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64", "float16", "float", "double"],
-)
+@pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("rows", ["rows", 1, 3, None])
 def test_types_and_numbers_of_rows(seen, tmp_path, name, rows):
     """Each input type that NumPy has works, and so does a fixed number of rows."""

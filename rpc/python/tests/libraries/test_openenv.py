@@ -29,7 +29,7 @@ from transformers.utils import get_json_schema
 import blockyard
 from blockyard.trl import GameEnvironment
 
-SOLO = {"WinTetris-v0", "Dropblox-v0"}
+SOLO = {"WinTetris-v0", "Dropblox-v0"}  # of one seat
 TOOLS = [
     "observe",
     "legal_moves",
@@ -49,7 +49,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 @contextmanager
 def serving(program: Path, game: str, *flags: str) -> Iterator[str]:
     command = [program, "serve", "--openenv", "127.0.0.1:0", "--game", game, *flags]
-    if game not in ("WinTetris-v0", "Dropblox-v0"):  # of one seat
+    if game not in SOLO:
         command += ["--opponents", "random"]
     with subprocess.Popen([*command, "--parent-death"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdout is not None

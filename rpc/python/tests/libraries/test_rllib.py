@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections import Counter
 
 import numpy as np
@@ -24,8 +22,8 @@ def cluster():
 
 
 @pytest.mark.parametrize("game", blockyard.ENV_IDS)
-def test_what_runners_see(server: Server, game):
-    env = create({"game": game, "num_envs": 6, "address": server.unix, "opponents": None})
+def test_what_runners_see(server: Server, game, closing):
+    env = closing(create({"game": game, "num_envs": 6, "address": server.unix, "opponents": None}))
     assert env.num_envs == 6
     assert env.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
     obs, _ = env.reset(seed=1)
@@ -38,7 +36,6 @@ def test_what_runners_see(server: Server, game):
         obs, _, _, _, infos = env.step(env.env.sample_actions(rng))
         assert {"score", "acting", "illegal"} <= set(infos)
         assert "action_mask" not in infos
-    env.close()
 
 
 @pytest.mark.parametrize(("runners", "actions"), [(0, "ids"), (1, "ids"), (0, "afterstates")])
@@ -94,19 +91,11 @@ def test_refuses(server: Server):
         MaskedVectorEnv(env)
 
 
-def test_resumes_whatever_the_seed(server: Server):
+def test_resumes_whatever_the_seed(server: Server, closing):
     how = {"game": "BlockBattle-v0", "num_envs": 4, "opponents": None, "address": server.unix}
-    env = create(how | {"seed": 1})
+    env = closing(create(how | {"seed": 1}))
     env.reset()
     env.step(env.env.sample_actions(np.random.default_rng(0)))
     data, seen = env.env.checkpoint(), env.observations(env.env.engine.batch.shown()[0])
-    twin = create(how | {"checkpoint": data})
+    twin = closing(create(how | {"checkpoint": data}))
     np.testing.assert_array_equal(twin.reset(seed=7)[0]["observations"], seen["observations"])
-    env.close()
-    twin.close()
-
-
-def test_says_what_to_install():
-    code = "import sys; sys.modules['ray'] = None; import blockyard.rllib"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'blockyard[rllib]'" in done.stderr

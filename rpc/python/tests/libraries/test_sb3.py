@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 import re
-import subprocess
-import sys
 import time
 import warnings
 
@@ -27,11 +25,11 @@ SMALL = {"n_steps": 16, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_
 
 
 @pytest.mark.parametrize(("game", "limit"), pairs(blockyard.ENV_IDS, [None, 9]))
-def test_equals_dummy_vec_env(server: Server, game, limit):
+def test_equals_dummy_vec_env(server: Server, game, limit, closing):
     """Every step is the same as with DummyVecEnv of single environments, with seeds and resets."""
     n, kwargs = 4, {"address": server.unix, "max_episode_steps": limit}
-    ours = SB3VecEnv(game, n, **kwargs)
-    dummy = theirs.DummyVecEnv([lambda: blockyard.make(game, **kwargs) for _ in range(n)])
+    ours = closing(SB3VecEnv(game, n, **kwargs))
+    dummy = closing(theirs.DummyVecEnv([lambda: blockyard.make(game, **kwargs) for _ in range(n)]))
     assert isinstance(ours, theirs.VecEnv)
     assert ours.observation_space == dummy.observation_space
     assert ours.action_space == dummy.action_space
@@ -55,15 +53,13 @@ def test_equals_dummy_vec_env(server: Server, game, limit):
                     assert x["score"] == y["score"]
             assert [i["score"] for i in ours.reset_infos if i["score"]] == []
     assert ended >= (n if limit or game == "BlockBattle-v0" else 0)
-    ours.close()
-    dummy.close()
 
 
-def test_statistics_are_a_monitors(server: Server):
+def test_statistics_are_a_monitors(server: Server, closing):
     kwargs = {"address": server.unix, "max_episode_steps": 11, "reward": "score"}
-    ours = SB3VecEnv("BlockBattle-v0", 3, **kwargs)
-    dummy = theirs.DummyVecEnv([lambda: Monitor(blockyard.make("BlockBattle-v0", **kwargs)) for _ in range(3)])
-    watched = theirs.VecMonitor(SB3VecEnv("BlockBattle-v0", 3, **kwargs))
+    ours = closing(SB3VecEnv("BlockBattle-v0", 3, **kwargs))
+    dummy = closing(theirs.DummyVecEnv([lambda: Monitor(blockyard.make("BlockBattle-v0", **kwargs)) for _ in range(3)]))
+    watched = closing(theirs.VecMonitor(SB3VecEnv("BlockBattle-v0", 3, **kwargs)))
     rng, episodes = np.random.default_rng(0), 0
     for env in (ours, dummy, watched):
         env.seed(1)
@@ -79,8 +75,6 @@ def test_statistics_are_a_monitors(server: Server):
             else:
                 assert ends == [None] * 3
     assert episodes == 9
-    for env in (ours, dummy, watched):
-        env.close()
 
 
 def test_masks_in_microseconds(server: Server):
@@ -100,8 +94,8 @@ def test_masks_in_microseconds(server: Server):
         assert min(times) < 20e-6
 
 
-def test_attributes(server: Server):
-    vec = SB3VecEnv("BlockBattle-v0", 3, address=server.unix, render_mode="rgb_array")
+def test_attributes(server: Server, closing):
+    vec = closing(SB3VecEnv("BlockBattle-v0", 3, address=server.unix, render_mode="rgb_array"))
     vec.reset()
     assert vec.get_attr("render_mode") == ["rgb_array"] * 3
     assert vec.get_attr("num_games", indices=[0, 2]) == [3, 3]
@@ -129,48 +123,39 @@ def test_attributes(server: Server):
     vec.set_options()
     vec.step_async(vec.env.sample_actions(np.random.default_rng(0)))
     vec.reset()  # a step under way is dropped
-    vec.close()
 
 
-def test_what_it_refuses(server: Server):
+def test_what_it_refuses(server: Server, closing):
     with pytest.raises(TypeError, match="autoreset_mode"):
         SB3VecEnv("BlockBattle-v0", autoreset_mode="NextStep")
     for name, value in (("rows", "acting"), ("copy", False), ("slots", 3)):
         with pytest.raises(TypeError, match=f"{name}: cannot be set"):
             SB3VecEnv("BlockBattle-v0", address=server.unix, opponents=None, **{name: value})
-    unmasked = SB3VecEnv("BlockBattle-v0", 2, address=server.unix, mask=False)
+    unmasked = closing(SB3VecEnv("BlockBattle-v0", 2, address=server.unix, mask=False))
     assert not is_masking_supported(unmasked)
     with pytest.raises(ValueError, match="masking"):
         MaskablePPO("MultiInputPolicy", unmasked, **SMALL).learn(1)
-    unmasked.close()
-
-
-def test_says_what_to_install():
-    code = "import sys; sys.modules['stable_baselines3'] = None; import blockyard.sb3"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'blockyard[sb3]'" in done.stderr
 
 
 @pytest.mark.parametrize(("game", "wrapped"), pairs(blockyard.ENV_IDS, [False, True]))
-def test_check_env(server: Server, game, wrapped):
+def test_check_env(server: Server, game, wrapped, closing):
     """With default arguments it warns only that planes are not photographs."""
-    env = gymnasium.make(f"blockyard/{game}", address=server.unix)
+    env = closing(gymnasium.make(f"blockyard/{game}", address=server.unix))
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         check_env(env if wrapped else env.unwrapped)
-    env.close()
     for warning in said:
         assert re.search("minimal resolution for an image|observation space planes is an image", str(warning.message))
 
 
 @pytest.mark.parametrize(("game", "seats"), pairs(blockyard.ENV_IDS, ["against random", "self-play"]))
-def test_algorithms_run(server: Server, game, seats, tmp_path):
+def test_algorithms_run(server: Server, game, seats, tmp_path, closing):
     """PPO and MaskablePPO learn a little, save, load and predict, without a warning."""
     kwargs = {"opponents": None} if seats == "self-play" else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", category=DeprecationWarning)
-        env = SB3VecEnv(game, 2, address=server.unix, seed=1, max_episode_steps=20, **kwargs)
+        env = closing(SB3VecEnv(game, 2, address=server.unix, seed=1, max_episode_steps=20, **kwargs))
         model = MaskablePPO("MultiInputPolicy", env, seed=3, **SMALL)
         model.learn(64)
         model.save(tmp_path / "m.zip")
@@ -182,16 +167,14 @@ def test_algorithms_run(server: Server, game, seats, tmp_path):
             needed = masks[0].any(1)
             assert masks[0][np.arange(env.num_envs), actions][needed].all()
             obs = env.step(actions)[0]
-        env.close()
-        env = SB3VecEnv(game, 2, address=server.unix, illegal="random", max_episode_steps=20, **kwargs)
-        normal = theirs.VecNormalize(env, norm_obs=False)
+        env = closing(SB3VecEnv(game, 2, address=server.unix, illegal="random", max_episode_steps=20, **kwargs))
+        normal = closing(theirs.VecNormalize(env, norm_obs=False))
         PPO("MultiInputPolicy", normal, **SMALL).learn(64)
-        normal.close()
 
 
-def test_infos_name_the_opponent(server: Server):
+def test_infos_name_the_opponent(server: Server, closing):
     """Against whom an episode was, for a callback's statistics."""
-    env = SB3VecEnv("BlockBattle-v0", 16, opponents={"random": 1, "first": 1}, seed=1, address=server.unix)
+    env = closing(SB3VecEnv("BlockBattle-v0", 16, opponents={"random": 1, "first": 1}, seed=1, address=server.unix))
     env.reset()
     seen: dict[str, int] = {}
     for _ in range(200):
@@ -201,21 +184,19 @@ def test_infos_name_the_opponent(server: Server):
                 seen[info["opponent"]] = seen.get(info["opponent"], 0) + 1
     assert seen == {spec: s.games for spec, s in env.env.opponent_stats().items()}
     assert seen.keys() == {"random", "first"}
-    env.close()
-    several = SB3VecEnv("Blocking-v0", 2, seats=3, opponents="random", seed=1, address=server.unix)
+    several = closing(SB3VecEnv("Blocking-v0", 2, seats=3, opponents="random", seed=1, address=server.unix))
     several.reset()
     while not (
         ended := [i for i in several.step(several.env.sample_actions(np.random.default_rng(0)))[3] if "score" in i]
     ):
         pass
     assert ended[0]["opponent"] == ["random", "random"]
-    several.close()
 
 
-def test_resumes_from_a_checkpoint(server: Server, tmp_path):
+def test_resumes_from_a_checkpoint(server: Server, tmp_path, closing):
     """What learn() does first, a reset, returns the observations of the checkpoint, and the games go on."""
     kwargs = {"address": server.unix, "opponents": "random"}
-    env = SB3VecEnv("BlockBattle-v0", 4, seed=1, **kwargs)
+    env = closing(SB3VecEnv("BlockBattle-v0", 4, seed=1, **kwargs))
     model = MaskablePPO("MultiInputPolicy", env, **SMALL)
     model.learn(64)
     data = env.env.checkpoint()
@@ -223,63 +204,54 @@ def test_resumes_from_a_checkpoint(server: Server, tmp_path):
     batch = env.env.engine.batch
     before = {key: value.copy() for key, value in batch.observation(batch.current).items()}
     want = env.step(actions)
-    twin = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
+    twin = closing(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
     assert_same(dict(twin.reset()), before)
     got = twin.step(actions)
     for part in range(3):
         assert_same(got[part], want[part])
-    seeded = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
+    seeded = closing(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
     MaskablePPO("MultiInputPolicy", seeded, seed=1, **SMALL)  # seeds the environment
     assert_same(dict(seeded.reset()), before)
-    seeded.close()
     MaskablePPO("MultiInputPolicy", env, seed=1, **SMALL).save(tmp_path / "m.zip")
-    seeded = SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs)
+    seeded = closing(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
     MaskablePPO.load(tmp_path / "m.zip", env=seeded)  # and so does this
     assert_same(dict(seeded.reset()), before)
-    seeded.close()
     model.set_env(SB3VecEnv("BlockBattle-v0", 4, checkpoint=data, **kwargs))
     model.learn(64, reset_num_timesteps=False)
-    env.close()
-    twin.close()
     model.get_env().close()
 
 
-def test_infos_belong_to_the_caller(server: Server):
-    env = SB3VecEnv("BlockBattle-v0", 3, address=server.unix, seed=1)
+def test_infos_belong_to_the_caller(server: Server, closing):
+    env = closing(SB3VecEnv("BlockBattle-v0", 3, address=server.unix, seed=1))
     env.reset()
     for _ in range(2):
         infos = env.step(env.env.sample_actions(np.random.default_rng(0)))[3]
         assert infos == [{"TimeLimit.truncated": False}] * 3
         for info in infos:
             info["mine"] = 1
-    env.close()
 
 
-def test_copies_continue(server: Server):
-    env = SB3VecEnv("BlockBattle-v0", 2, address=server.unix, seed=1)
+def test_copies_continue(server: Server, closing):
+    env = closing(SB3VecEnv("BlockBattle-v0", 2, address=server.unix, seed=1))
     env.reset()
-    twin = copy.deepcopy(env)
+    twin = closing(copy.deepcopy(env))
     for part in zip(twin.step([0, 0]), env.step([0, 0]), strict=True):
         assert_same(*map(copied, part))
-    twin.close()
-    env.close()
 
 
-def test_seed_of_several_seats(server: Server):
+def test_seed_of_several_seats(server: Server, closing):
     """Seeding by the library's method plays what the argument plays."""
     how = {"address": server.unix, "opponents": None}
-    one, two = SB3VecEnv("BlockBattle-v0", 3, seed=5, **how), SB3VecEnv("BlockBattle-v0", 3, **how)
+    one, two = closing(SB3VecEnv("BlockBattle-v0", 3, seed=5, **how)), closing(SB3VecEnv("BlockBattle-v0", 3, **how))
     two.seed(5)
     assert_same(dict(one.reset()), dict(two.reset()))
-    one.close()
-    two.close()
 
 
-def test_checkpoints_become_opponents(server: Server, tmp_path):
+def test_checkpoints_become_opponents(server: Server, tmp_path, closing):
     """The script of a league with default arguments: train, save, and meet what was saved."""
     from blockyard import policies
 
-    env = SB3VecEnv("BlockBattle-v0", num_envs=8, address=server.unix)
+    env = closing(SB3VecEnv("BlockBattle-v0", num_envs=8, address=server.unix))
     model, league = MaskablePPO("MultiInputPolicy", env, **SMALL), {}
     for k in range(2):
         model.learn(1024)
@@ -299,11 +271,9 @@ def test_checkpoints_become_opponents(server: Server, tmp_path):
     assert seen <= stats.keys()
     assert seen
     data = env.env.checkpoint()
-    env.close()
     opponents = {1: {"random": 1, league["ppo-0"]: 1, league["ppo-1"]: 1}}
-    again = SB3VecEnv("BlockBattle-v0", num_envs=8, address=server.unix, opponents=opponents, checkpoint=data)
+    again = closing(SB3VecEnv("BlockBattle-v0", num_envs=8, address=server.unix, opponents=opponents, checkpoint=data))
     MaskablePPO("MultiInputPolicy", again, seed=1, **SMALL).learn(256)
     assert again.env.opponent_stats()["random"].games >= stats["random"].games
-    again.close()
     table = blockyard.ladder({"random": "random", **league}, game="BlockBattle-v0", games=4, address=server.unix)
     assert {p.name for p in table.players} == stats.keys()

@@ -26,8 +26,8 @@ def play(env: SB3VecEnv, rng: np.random.Generator) -> dict[str, np.ndarray]:
     return env.step((rng.random(mask.shape) * mask).argmax(1))[0]
 
 
-def test_truncated_game_has_the_value_of_its_last_decision(server: Server):
-    env = environment(server, "BlockBattle-v0", 2, max_episode_steps=2)
+def test_truncated_game_has_the_value_of_its_last_decision(server: Server, closing):
+    env = closing(environment(server, "BlockBattle-v0", 2, max_episode_steps=2))
     env.reset()
     rng = np.random.default_rng(0)
     before = play(env, rng)
@@ -38,12 +38,11 @@ def test_truncated_game_has_the_value_of_its_last_decision(server: Server):
         assert info["TimeLimit.truncated"]
         assert_same(info["terminal_observation"], {key: array[row] for key, array in before.items()})
         assert not np.array_equal(after["features"][row], before["features"][row])
-    env.close()
 
 
-def test_self_play_in_turn(server: Server):
+def test_self_play_in_turn(server: Server, closing):
     """A seat that waits has one candidate, which is ignored."""
-    env = environment(server, "TetrisDuel-v0", 2, opponents=None)
+    env = closing(environment(server, "TetrisDuel-v0", 2, opponents=None))
     env.reset()
     rng = np.random.default_rng(0)
     for _ in range(60):
@@ -51,11 +50,10 @@ def test_self_play_in_turn(server: Server):
         assert waits.any()
         assert (get_action_masks(env)[0][waits].sum(1) == 1).all()
         assert np.isfinite(play(env, rng)["features"]).all()
-    env.close()
 
 
-def test_network_becomes_an_agent(server: Server, tmp_path):
-    env = environment(server, "BlockBattle-v0", 4)
+def test_network_becomes_an_agent(server: Server, tmp_path, closing):
+    env = closing(environment(server, "BlockBattle-v0", 4))
     model = MaskablePPO(AfterstatePolicy, env, seed=1, **SMALL).learn(128)
     weights = tmp_path / "mine.safetensors"
     blockyard.save_weights(weights, model.policy.actor, blockyard.feature_facts(env.env))
@@ -70,11 +68,10 @@ def test_network_becomes_an_agent(server: Server, tmp_path):
     assert again.predict(obs, action_masks=masks, deterministic=True)[0].tolist() == chosen.tolist()
     result = blockyard.evaluate(f"learned:ply=1,weights={weights}", "random", game="BlockBattle-v0", games=2)
     assert result.games == 2
-    env.close()
 
 
-def test_wrong_observations_and_actions(server: Server, tmp_path):
-    env = environment(server, "TetrisDuel-v0", 4, illegal="error")
+def test_wrong_observations_and_actions(server: Server, tmp_path, closing):
+    env = closing(environment(server, "TetrisDuel-v0", 4, illegal="error"))
     env.reset()
     with pytest.raises(blockyard.IllegalActionError):
         env.step(np.full(4, 63))
@@ -86,4 +83,3 @@ def test_wrong_observations_and_actions(server: Server, tmp_path):
     MaskablePPO(AfterstatePolicy, env, **SMALL).save(tmp_path / "model.zip")
     with pytest.raises(ValueError, match="use save_weights"):
         policies.sb3(tmp_path / "model.zip")
-    env.close()

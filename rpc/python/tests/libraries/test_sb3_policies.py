@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 import stable_baselines3.common.vec_env as theirs
-from conftest import Server
+from conftest import GAME, Server, advance
 from programs import printed
 from sb3_contrib import MaskablePPO, RecurrentPPO
 from stable_baselines3 import PPO
@@ -17,7 +17,6 @@ import blockyard
 from blockyard import policies
 from blockyard.sb3 import SB3VecEnv
 
-GAME = "BlockBattle-v0"
 SMALL = {"n_steps": 16, "batch_size": 16, "n_epochs": 1}
 WRAPPED = {
     "nothing": lambda env: env,
@@ -33,8 +32,7 @@ WRAPPED = {
 def observed(server: Server):
     with blockyard.make_vec(GAME, 5, seed=3, address=server.unix) as env:
         obs, infos = env.reset()
-        for _ in range(9):
-            obs, *_, infos = env.step(env.action_masks.argmax(1))
+        obs, *_, infos = advance(env, 9)
         return obs, infos["action_mask"]
 
 
@@ -89,9 +87,9 @@ def test_a_frame_stack_is_refused(server: Server, tmp_path, more):
     assert blockyard.evaluate(policies.sb3(packed), packed=True, **how).games == 2
 
 
-def test_models_without_masks_are_refused(server: Server, tmp_path):
+def test_models_without_masks_are_refused(server: Server, tmp_path, closing):
     """When they are named, not at the first move; what to do is said."""
-    env = SB3VecEnv(GAME, 2, address=server.unix)
+    env = closing(SB3VecEnv(GAME, 2, address=server.unix))
     for name, model in (
         ("PPO", PPO("MultiInputPolicy", env, n_steps=8)),
         ("RecurrentPPO", RecurrentPPO("MultiInputLstmPolicy", env, n_steps=8)),
@@ -101,7 +99,6 @@ def test_models_without_masks_are_refused(server: Server, tmp_path):
             policies.sb3(model)
         with pytest.raises(ValueError, match=f"{name}.zip is no file that MaskablePPO.save wrote.*train sb3_contrib"):
             policies.sb3(tmp_path / f"{name}.zip")
-    env.close()
     model = MaskablePPO("MultiInputPolicy", SB3VecEnv(GAME, 2, address=server.unix), **SMALL)
     model.save(tmp_path / "m.zip")
     for bad, error in ((tmp_path / "PPO.zip", ValueError), (tmp_path / "none", FileNotFoundError)):
@@ -113,9 +110,9 @@ def test_models_without_masks_are_refused(server: Server, tmp_path):
         )
 
 
-def test_opponents_are_set_as_an_attribute(server: Server):
+def test_opponents_are_set_as_an_attribute(server: Server, closing):
     """``set_attr`` of arguments does what it says, or is refused."""
-    env = SB3VecEnv(GAME, 3, address=server.unix, opponents="random")
+    env = closing(SB3VecEnv(GAME, 3, address=server.unix, opponents="random"))
     env.reset()
     env.set_attr("opponents", "first")
     env.env.set_attr("opponents", {1: "hand:ply=1"})
@@ -129,25 +126,12 @@ def test_opponents_are_set_as_an_attribute(server: Server):
             vec.set_attr("opponents", "nobody")
     env.set_attr("mine", 4)
     assert env.get_attr("mine") == [4] * 3
-    env.close()
 
 
 def test_a_saved_model_plays_in_a_contest(tmp_path):
     """A file of ``MaskablePPO.save`` is an agent of ``host``."""
     MaskablePPO("MultiInputPolicy", SB3VecEnv(GAME, 2), seed=1, **SMALL).save(tmp_path / "m.zip")
-    words = [
-        "-m",
-        "blockyard",
-        "host",
-        "blockbattle",
-        "--bot",
-        "policy:m.zip",
-        "--bot",
-        "first",
-        "--games",
-        "1",
-        "--json",
-    ]
-    player = json.loads(printed(*words, cwd=tmp_path))["players"][0]
+    words = "host blockbattle --bot policy:m.zip --bot first --games 1 --json".split()
+    player = json.loads(printed("-m", "blockyard", *words, cwd=tmp_path))["players"][0]
     program = player["program"]
     assert (player["name"], program["ended_early"], program["remarks"]) == ("policy:m.zip", 0, 0), program

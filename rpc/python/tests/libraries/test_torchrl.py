@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from functools import partial
 
@@ -28,10 +26,9 @@ def game(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_specs(server: Server, game):
-    env = TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1), ActionMask())
+def test_specs(server: Server, game, closing):
+    env = closing(TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1), ActionMask()))
     check_env_specs(env)
-    env.close()
 
 
 @pytest.mark.parametrize("make", [GymEnv, partial(BlockEnv, num_envs=3), partial(BlockEnv, num_envs=3, opponents=None)])
@@ -48,27 +45,27 @@ def test_a_strangers_checks(server: Server, game, make):
 
 
 @pytest.mark.parametrize("actions", ["afterstates", "afterstate_planes"])
-def test_afterstates(server: Server, actions):
+def test_afterstates(server: Server, actions, closing):
     """Each row chooses among candidates, as in the vector environment; TorchRL's checks pass."""
     how = {"address": server.unix, "actions": actions, "candidates": 9}
-    env = TransformedEnv(BlockEnv("BlockBattle-v0", 3, seed=1, **how), ActionMask())
+    env = closing(TransformedEnv(BlockEnv("BlockBattle-v0", 3, seed=1, **how), ActionMask()))
     check_env_specs(env)
     seen = env.rollout(20, break_when_any_done=False)
     assert seen["action_mask"].shape == (3, 20, 9)
     assert seen["action_mask"].gather(2, seen["action"][..., None]).all()
-    env.close()
-    env = BlockEnv("BlockBattle-v0", 3, seed=1, **how)
+    env = closing(BlockEnv("BlockBattle-v0", 3, seed=1, **how))
     with blockyard.make_vec("BlockBattle-v0", 3, seed=1, autoreset_mode="Disabled", **how) as rows:
         first, want = env.reset(), rows.reset()[0]
         for key in want.keys() - {"mask"}:
             name = f"candidate_{key}" if key in ("reward", "done") else key
             np.testing.assert_array_equal(first[name].numpy(), want[key])
-    env.close()
 
 
-def test_rows_that_wait(server: Server):
+def test_rows_that_wait(server: Server, closing):
     """Their mask has one action, and they receive their seat's rewards."""
-    env = TransformedEnv(BlockEnv("TetrisDuel-v0", 8, address=server.unix, seed=1, opponents=None), ActionMask())
+    env = closing(
+        TransformedEnv(BlockEnv("TetrisDuel-v0", 8, address=server.unix, seed=1, opponents=None), ActionMask())
+    )
     played = env.rollout(200, break_when_any_done=False)
     acting = played["acting"][..., 0]
     np.testing.assert_array_equal(acting[::2], ~acting[1::2])
@@ -76,13 +73,12 @@ def test_rows_that_wait(server: Server):
     assert not played["action"][~acting].any()
     rewards = played["next", "reward"][..., 0]
     assert (rewards == 1).sum() == (rewards == -1).sum() > 8
-    env.close()
 
 
-def test_who_is_the_opponent(server: Server):
+def test_who_is_the_opponent(server: Server, closing):
     """Of each row in its episode, as in the vector environment; drawn anew with each episode."""
     mixture = {"first": 1, "random": 1}
-    env = BlockEnv("BlockBattle-v0", 32, address=server.unix, seed=1, opponents=mixture, illegal="penalty")
+    env = closing(BlockEnv("BlockBattle-v0", 32, address=server.unix, seed=1, opponents=mixture, illegal="penalty"))
     played = env.rollout(100, break_when_any_done=False)
     assert env.env.opponent_specs == ("first", "random")
     assert played["opponent"].shape == (32, 100, 1)
@@ -92,20 +88,19 @@ def test_who_is_the_opponent(server: Server):
     counted = played["opponent"][played["next", "terminated"]].bincount()
     stats = env.env.opponent_stats()
     assert counted.tolist() == [stats["first"].games, stats["random"].games]
-    env.close()
-    with_three = BlockEnv("Blocking-v0", 2, address=server.unix, seed=1, seats=3, opponents={1: "first", 2: "random"})
+    with_three = closing(
+        BlockEnv("Blocking-v0", 2, address=server.unix, seed=1, seats=3, opponents={1: "first", 2: "random"})
+    )
     assert with_three.reset()["opponent"].tolist() == [[0, 1]] * 2
-    with_three.close()
-    alone = BlockEnv("BlockBattle-v0", 2, address=server.unix, opponents=None)
+    alone = closing(BlockEnv("BlockBattle-v0", 2, address=server.unix, opponents=None))
     assert "opponent" not in alone.reset()
-    alone.close()
 
 
-def test_equals_the_vector_environment(server: Server):
+def test_equals_the_vector_environment(server: Server, closing):
     """The same games with the same observations and rewards, each reset when it ends and not before."""
     how = {"address": server.unix, "max_episode_steps": 9}
-    ours = BlockEnv("BlockBattle-v0", 4, **how)
-    theirs = blockyard.make_vec("BlockBattle-v0", 4, autoreset_mode="Disabled", **how)
+    ours = closing(BlockEnv("BlockBattle-v0", 4, **how))
+    theirs = closing(blockyard.make_vec("BlockBattle-v0", 4, autoreset_mode="Disabled", **how))
     ours.set_seed(5)
     state = ours.reset()
     obs, _ = theirs.reset(seed=5)
@@ -127,17 +122,14 @@ def test_equals_the_vector_environment(server: Server):
             ends += int(done.sum())
             obs, _ = theirs.reset(options={"reset_mask": done})
     assert ends >= 24
-    ours.close()
-    theirs.close()
 
 
-def test_rollout_plays_by_the_mask(server: Server, game):
-    env = TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1, opponents=None), ActionMask())
+def test_rollout_plays_by_the_mask(server: Server, game, closing):
+    env = closing(TransformedEnv(BlockEnv(game, 3, address=server.unix, seed=1, opponents=None), ActionMask()))
     played = env.rollout(30, break_when_any_done=False)
     assert played.batch_size == (env.batch_size[0], 30)
     chosen = played["action_mask"].gather(-1, played["action"][..., None])
     assert chosen.all()
-    env.close()
 
 
 def test_ppo_step(server: Server):
@@ -184,18 +176,10 @@ def test_refuses(server: Server):
             BlockEnv("BlockBattle-v0", address=server.unix, opponents=None, **{name: value})
 
 
-def test_resumes_whatever_the_seed(server: Server):
-    env = BlockEnv("BlockBattle-v0", 2, address=server.unix, seed=1)
+def test_resumes_whatever_the_seed(server: Server, closing):
+    env = closing(BlockEnv("BlockBattle-v0", 2, address=server.unix, seed=1))
     env.rollout(3, break_when_any_done=False)
     data, planes = env.env.checkpoint(), env.env.engine.batch.current.planes.copy()
-    twin = BlockEnv("BlockBattle-v0", 2, address=server.unix, checkpoint=data)
+    twin = closing(BlockEnv("BlockBattle-v0", 2, address=server.unix, checkpoint=data))
     twin.set_seed(5)
     assert (twin.reset()["planes"].numpy() == planes).all()
-    env.close()
-    twin.close()
-
-
-def test_says_what_to_install():
-    code = "import sys; sys.modules['torchrl'] = None; import blockyard.torchrl"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'blockyard[torchrl]'" in done.stderr

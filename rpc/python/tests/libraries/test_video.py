@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import Server
+from conftest import Server, first
 from gymnasium.wrappers.vector import HumanRendering, RecordVideo
 
 import blockyard
 
 
-@pytest.mark.parametrize("opponents", ["random", None, lambda obs, mask: mask.argmax(1)])
+@pytest.mark.parametrize("opponents", ["random", None, first])
 def test_wrappers(server: Server, tmp_path, opponents, monkeypatch):
     for library in ("moviepy", "pygame", "cv2"):
         pytest.importorskip(library)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, advance, begun
 
 import blockyard
 from blockyard.pettingzoo import aec_env
@@ -14,8 +14,7 @@ from blockyard.pettingzoo import aec_env
 @pytest.mark.parametrize("dtype", [np.int64, np.uint16, np.int32, ">i4"])
 def test_actions_outside_of_the_space(server: Server, mode, dtype):
     """They are refused in every mode, and no game is stepped; rows that wait may be given anything."""
-    with blockyard.make_vec("TetrisDuel-v0", 3, address=server.unix, illegal=mode, seed=1) as env:
-        env.reset()
+    with begun("TetrisDuel-v0", 3, address=server.unix, illegal=mode, seed=1) as env:
         before = env.snapshot()
         for wrong in (env.game_spec.actions, 65535, -1 if np.dtype(dtype).kind == "i" else 60_000):
             actions = env.sample_actions(np.random.default_rng(0)).astype(dtype)
@@ -31,8 +30,7 @@ def test_actions_outside_of_the_space(server: Server, mode, dtype):
         with pytest.raises(blockyard.IllegalActionError, match="65535 is not an action"):
             pool.send([0, 65535, 0])
         pool.send([0, 0, 0] if mode != "error" else pool.envs[0].sample_actions(np.random.default_rng(0)))
-    with blockyard.make_vec("BlockBattle-v0", 2, address=server.unix, opponents=None, seed=1, illegal=mode) as env:
-        env.reset()
+    with begun("BlockBattle-v0", 2, address=server.unix, opponents=None, seed=1, illegal=mode) as env:
         actions = env.sample_actions(np.random.default_rng(0))
         env.step(np.where(env.acting, actions, -1))
     one = blockyard.make("TetrisDuel-v0", address=server.unix, illegal=mode, seed=1)
@@ -47,10 +45,8 @@ def test_actions_outside_of_the_space(server: Server, mode, dtype):
 
 def test_actions_are_counted_in_every_mode(server: Server):
     for mode in ("penalty", "random", "error"):
-        with blockyard.make_vec("BlockBattle-v0", 4, address=server.unix, illegal=mode, seed=1) as env:
-            env.reset()
-            for _ in range(3):
-                env.step(env.action_masks.argmax(1))
+        with begun("BlockBattle-v0", 4, address=server.unix, illegal=mode, seed=1) as env:
+            advance(env, 3)
             assert env.stats()["env"] == {"actions": 12, "illegal": 0}
 
 

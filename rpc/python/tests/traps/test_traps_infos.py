@@ -7,7 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, begun
 
 import blockyard
 from blockyard.pettingzoo import parallel_env
@@ -59,8 +59,7 @@ def test_what_is_written_to_infos_is_read(server: Server):
 
 
 def test_values_that_choose_nothing(server: Server):
-    with blockyard.make_vec(GAME, 2, address=server.unix) as env:
-        env.reset()
+    with begun(GAME, 2, address=server.unix) as env:
         found = blockyard.features(env)
         values = np.zeros(len(found), np.float32)
         assert env.action_masks[[0, 1], found.actions[found.best(values)]].all()
@@ -71,7 +70,7 @@ def test_values_that_choose_nothing(server: Server):
             found.best(values)
 
 
-def test_masks_are_bool_everywhere(server: Server):
+def test_masks_are_bool_everywhere(server: Server, closing):
     """So that ``masked_fill(~mask, -inf)`` and ``np.where(~mask, -inf, logits)`` leave the legal actions."""
     seen = []
     with blockyard.make_vec("WinTetris-v0", 3, address=server.unix, seed=1, max_episode_steps=1) as env:
@@ -86,11 +85,10 @@ def test_masks_are_bool_everywhere(server: Server):
         batch = pool.recv()
         seen += [batch.action_masks, batch.infos["action_mask"]]
     for observation in ("flat", "masked"):
-        zoo = parallel_env(GAME, observation=observation, address=server.unix)
+        zoo = closing(parallel_env(GAME, observation=observation, address=server.unix))
         obs, infos = zoo.reset(seed=1)
         seen += [info["action_mask"] for info in infos.values()]
         seen += [one["action_mask"] for one in obs.values() if observation == "masked"]
-        zoo.close()
     for mask in seen:
         assert mask.dtype == np.bool_
         assert 0 < np.count_nonzero(~mask) < mask.size

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -13,7 +11,8 @@ from pathlib import Path
 import numpy as np
 import programs
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, begun
+from mortal import mortals
 
 import blockyard
 
@@ -21,28 +20,22 @@ import blockyard
 @pytest.mark.parametrize("played", [lambda env: env.step([0, 0]), lambda env: env.rollout(3)], ids=["step", "rollout"])
 def test_slow_steps_do_not_look_like_lost_servers(program, caplog, played):
     """With heal=True, a second time-out in a row of the same request ends it."""
-    server = subprocess.Popen(
-        [program, "serve", "--listen", "tcp:127.0.0.1:0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    try:
-        address = json.loads(server.stdout.readline())["ready"][0]
-        with blockyard.make_vec("WinTetris-v0", 2, address=address, seed=1, heal=True, heal_timeout=60) as env:
-            env.reset()
-            kind, plain = type(env.engine.transport.inner), type(env.engine.transport.inner).call
+    with (
+        mortals(program, "tcp:127.0.0.1:0") as (a,),
+        begun("WinTetris-v0", 2, address=a.address, seed=1, heal=True, heal_timeout=60) as env,
+    ):
+        kind, plain = type(env.engine.transport.inner), type(env.engine.transport.inner).call
 
-            def slow(*_):
-                raise blockyard.ServerTimeoutError("the server did nothing")
+        def slow(*_):
+            raise blockyard.ServerTimeoutError("the server did nothing")
 
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(kind, "step", slow)
-                patch.setattr(kind, "call", lambda *how: slow() if "rollout" in how else plain(*how))
-                with pytest.raises(blockyard.ServerTimeoutError, match="longer timeout="):
-                    played(env)
-            assert len([r for r in caplog.records if "games continue at" in r.getMessage()]) == 1
-            played(env)
-    finally:
-        server.terminate()
-        server.communicate(timeout=30)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kind, "step", slow)
+            patch.setattr(kind, "call", lambda *how: slow() if "rollout" in how else plain(*how))
+            with pytest.raises(blockyard.ServerTimeoutError, match="longer timeout="):
+                played(env)
+        assert len([r for r in caplog.records if "games continue at" in r.getMessage()]) == 1
+        played(env)
 
 
 @pytest.mark.parametrize("transport", ["shm", "socket"])
@@ -80,8 +73,7 @@ def test_ctrl_c_in_a_step(server: Server, transport):
 @pytest.mark.parametrize("size", [0, 1, 100])
 def test_an_interruption_in_the_middle_of_an_answer(server: Server, size, monkeypatch):
     """However much of an answer was read, the next answer is recognised."""
-    with blockyard.make_vec(GAME, 64, address=server.tcp, seed=1) as env, env.client as client:
-        env.reset()
+    with begun(GAME, 64, address=server.tcp, seed=1) as env, env.client as client:
         connection = client.connection
         sock = connection._sock
 

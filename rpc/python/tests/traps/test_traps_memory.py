@@ -6,7 +6,7 @@ import gc
 
 import numpy as np
 import pytest
-from conftest import GAME, Server, pairs
+from conftest import GAME, Server, begun, pairs
 
 import blockyard
 
@@ -14,8 +14,7 @@ import blockyard
 @pytest.mark.parametrize("road", ["shm", "socket"])
 def test_many_kept_steps(server: Server, road):
     """What is kept of a step keeps nothing else of it, and no mapping of the process for each."""
-    with blockyard.make_vec(GAME, 64, address=server.unix, transport=road, seed=1, illegal="random") as env:
-        env.reset()
+    with begun(GAME, 64, address=server.unix, transport=road, seed=1, illegal="random") as env:
         actions, flags, numbers = np.zeros(64, np.int64), [], []
         for _ in range(120):
             obs, _, terminated, truncated, infos = env.step(actions)
@@ -37,8 +36,7 @@ def test_many_kept_steps(server: Server, road):
 def test_a_replay_buffer_holds_its_data_only(server: Server, road, field):
     """A field of many steps is kept in the memory of its data and a tenth."""
     how = {"address": server.unix, "transport": road, "packed": field == "bits", "illegal": "random"}
-    with blockyard.make_vec(GAME, 64, seed=1, **how) as env:
-        env.reset()
+    with begun(GAME, 64, seed=1, **how) as env:
         actions, kept = np.zeros(64, np.int64), []
         for _ in range(600):
             obs, *_, infos = env.step(actions)

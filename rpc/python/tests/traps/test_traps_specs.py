@@ -11,19 +11,21 @@ import gymnasium
 import numpy as np
 import programs
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, begun
 
 import blockyard
 from blockyard.pettingzoo import aec_env, parallel_env
 
 
-def test_time_limit_of_gymnasium(server: Server, tmp_path):
+def test_time_limit_of_gymnasium(server: Server, tmp_path, closing):
     """Games that gymnasium.make's max_episode_steps truncates are recorded and counted, and do not act any more."""
-    env = gymnasium.make(
-        "blockyard/BlockBattle-v0",
-        max_episode_steps=5,
-        address=server.unix,
-        record={"path": tmp_path / "g", "every": 1},
+    env = closing(
+        gymnasium.make(
+            "blockyard/BlockBattle-v0",
+            max_episode_steps=5,
+            address=server.unix,
+            record={"path": tmp_path / "g", "every": 1},
+        )
     )
     for seed in (1, None, None):
         env.reset(seed=seed)
@@ -33,13 +35,11 @@ def test_time_limit_of_gymnasium(server: Server, tmp_path):
             assert info["acting"] == (k < 4)
     assert env.unwrapped.opponent_stats()["random"].truncated == 3
     assert env.unwrapped.stop_recording().games == 3
-    again = gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(plain(env.spec).to_json()))
+    again = closing(gymnasium.make(gymnasium.envs.registration.EnvSpec.from_json(plain(env.spec).to_json())))
     again.reset()
     for _ in range(5):
         *_, info = again.step(int(again.unwrapped.action_masks().argmax()))
     assert not info["acting"]
-    env.close()
-    again.close()
 
 
 def plain(spec):
@@ -49,11 +49,11 @@ def plain(spec):
     return kept
 
 
-def test_specs_survive_json(server: Server, tmp_path):
+def test_specs_survive_json(server: Server, tmp_path, closing):
     """Seats are numbers, of which JSON makes text."""
     how = {"opponents": {1: {"random": 1, "first": 1}}, "address": server.unix, "seed": 1}
     record = {"path": str(tmp_path / "g.jsonl"), "every": 1, "players": {0: "mine"}}
-    env = gymnasium.make("blockyard/BlockBattle-v0", record=record, **how)
+    env = closing(gymnasium.make("blockyard/BlockBattle-v0", record=record, **how))
     spec = gymnasium.envs.registration.EnvSpec.from_json(env.spec.to_json())
     spec.kwargs["record"]["path"] = str(tmp_path / "h.jsonl")
     again = gymnasium.make(spec)
@@ -64,7 +64,6 @@ def test_specs_survive_json(server: Server, tmp_path):
         *_, terminated, truncated, _ = again.step(int(again.unwrapped.action_masks().argmax()))
         done = terminated or truncated
     again.close()
-    env.close()
     assert json.loads((tmp_path / "h.jsonl").read_text().splitlines()[0])["agents"][0] == "mine"
 
 
@@ -88,7 +87,7 @@ def test_commas_in_paths(server: Server, program, tmp_path):
         client.ping()
 
 
-def test_copies_continue(server: Server):
+def test_copies_continue(server: Server, closing):
     how = {"address": server.unix, "opponents": {"random": 1, "first": 1}, "illegal": "random"}
     with blockyard.make_vec(GAME, 3, seed=1, **how) as env:
         for copied in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
@@ -102,21 +101,18 @@ def test_copies_continue(server: Server):
                 for a, b in zip(twin.step(np.zeros(3, int))[:4], env.step(np.zeros(3, int))[:4], strict=True):
                     assert pickle.dumps(a) == pickle.dumps(b)
             np.testing.assert_array_equal(twin.reset()[0]["planes"], env.reset()[0]["planes"])
-    single = blockyard.make(GAME, seed=1, **how)
+    single = closing(blockyard.make(GAME, seed=1, **how))
     single.reset()
-    twin = copy.deepcopy(single)
+    twin = closing(copy.deepcopy(single))
     np.testing.assert_array_equal(twin.step(0)[0]["planes"], single.step(0)[0]["planes"])
-    single.close()
-    twin.close()
     parallel = parallel_env(GAME, address=server.unix)
     for zoo in (aec_env("Blocking-v0", address=server.unix), parallel):
         pickle.loads(pickle.dumps(zoo)).close()
         zoo.reset(seed=1)
     zoo.step(dict.fromkeys(zoo.agents, 0))
-    twin = copy.deepcopy(zoo)
+    twin = closing(copy.deepcopy(zoo))
     got, want = (env.step(dict.fromkeys(env.agents, 0)) for env in (twin, zoo))
     assert pickle.dumps(got) == pickle.dumps(want)
-    twin.close()
     zoo.close()
     with blockyard.connect(server.unix) as client, client.make_vec(GAME) as shared:
         for copying in (copy.deepcopy, pickle.dumps):
@@ -124,8 +120,7 @@ def test_copies_continue(server: Server):
                 copying(shared)
             with pytest.raises(TypeError, match=r"rollout buffer cannot be copied or pickled: pass copies"):
                 copying(shared.buffer(2))
-    with blockyard.make_vec(GAME, opponents="hand:time=10ms", address=server.unix) as timed:
-        timed.reset()
+    with begun(GAME, opponents="hand:time=10ms", address=server.unix) as timed:
         with pytest.raises(TypeError, match=r"time=.*checkpoint.*snapshot.*clone"):
             copy.deepcopy(timed)
     with blockyard.BlockPool(GAME, 2, 1, address=server.unix) as pool, pytest.raises(TypeError, match="checkpoint"):

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import numpy as np
 import programs
 import pytest
-from conftest import GAME, Server
+from conftest import GAME, Server, begun
 
 import blockyard
 from blockyard.transport import server as process
@@ -95,8 +95,7 @@ def test_a_short_timeout_is_for_answers(program):
 
 def test_a_picture_for_each_row(server: Server):
     how = {"opponents": None, "render_mode": "rgb_array", "address": server.unix}
-    with blockyard.make_vec(GAME, 2, **how) as env:
-        env.reset()
+    with begun(GAME, 2, **how) as env:
         frames = env.render()
         assert len(frames) == env.num_envs == 4
         assert [f.shape for f in frames] == [frames[0].shape] * 4
