@@ -7,15 +7,11 @@ import subprocess
 import numpy as np
 import pytest
 import torch
+from conftest import first
 
 import blockyard
 from blockyard.evaluation import evaluate as evaluation
 from blockyard.evaluation.standings import Game, Ladder, TwoPlayerEvaluation, report
-
-
-def first(obs, mask):
-    """The first legal action: what the arena calls first."""
-    return mask.argmax(1)
 
 
 @pytest.fixture(scope="module")
@@ -90,12 +86,11 @@ def test_alone(server, arena, game, policy, limit):
     assert got.ended + got.stopped == 30
 
 
-@pytest.mark.parametrize("game", ["BlockBattle-v0", "TetrisDuel-v0", "Blocking-v0"])
-def test_policy_of_the_server(server, arena, game):
+@pytest.mark.parametrize(("game", "games"), [("blockbattle", 30), ("tetrisduel", 60), ("blocking", 30)])
+def test_policy_of_the_server(server, arena, game, games):
     """A policy by its spec, with a score that is neither 0 nor 1; the interval may end at 1."""
-    got = blockyard.evaluate("learned:ply=1", "hand:ply=1", game=game, games=60, seed=5, address=server.unix)
-    name = {"BlockBattle-v0": "blockbattle", "TetrisDuel-v0": "tetrisduel", "Blocking-v0": "blocking"}[game]
-    assert str(got) == arena(name, "--a", "learned:ply=1", "--b", "hand:ply=1", "--games", 60)
+    got = blockyard.evaluate("learned:ply=1", "hand:ply=1", game=game, games=games, seed=5, address=server.unix)
+    assert str(got) == arena(game, "--a", "learned:ply=1", "--b", "hand:ply=1", "--games", games)
     assert 0 < got.low < got.score < got.high <= 1
     assert got.elo_low < got.elo < got.elo_high
 

@@ -56,9 +56,10 @@ def test_graded_data(game, tmp_path):
         assert len({json.dumps(one["choices"]) for one in games}) == 4
         assert {agent for one in games for agent in one["agents"]} == {entry["agent"]}
         assert sum(len(one["choices"]) for one in games) == entry["rows"]
-    before = {path: path.stat().st_mtime_ns for path in folder.glob("*/meta/*")}
-    assert programs.printed(EXAMPLES / "graded_data.py", *args, cwd=tmp_path) == out
-    assert before == {path: path.stat().st_mtime_ns for path in folder.glob("*/meta/*")}
+    if game == "BlockBattle-v0":  # what is there is not made again
+        before = {path: path.stat().st_mtime_ns for path in folder.glob("*/meta/*")}
+        assert programs.printed(EXAMPLES / "graded_data.py", *args, cwd=tmp_path) == out
+        assert before == {path: path.stat().st_mtime_ns for path in folder.glob("*/meta/*")}
 
 
 def test_demo_features(monkeypatch):
