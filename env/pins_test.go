@@ -78,7 +78,7 @@ func TestToolsArePinned(t *testing.T) {
 			require.True(t, versions[" "+name], "no version of %s: name it in an extra and run `make constraints`", name)
 		}
 	})
-	matched(t, goTool, 2, append(glob(t, ".ci/*"), "Makefile"), func(file string, m []string) {
+	matched(t, goTool, 2, append(glob(t, ".ci/*[^_]"), "Makefile"), func(file string, m []string) {
 		require.Regexp(t, `^v\d+\.\d+\.\d+\b`, m[1], file)
 	})
 }

@@ -127,7 +127,7 @@ def test_docs(capsys):
     named: dict[str, Path] = {}
     folders = ["agents", "datasets", "env", "rpc/commands", "rpc/server", "rpc/python/blockyard", "train"]
     for file in (file for folder in folders for file in (ROOT.parents[1] / folder).rglob("*.[gpt][oyx]*")):
-        if not file.stem.endswith("_test") and "testdata" not in file.parts and file.is_file():
+        if not file.stem.endswith("_test") and not {"testdata", "__pycache__"} & {*file.parts} and file.is_file():
             pages = re.findall(r"(?<![\w./])(?!cards/)\w+(?:/\w+)*/\w+\.md\b", file.read_text(encoding="utf-8"))
             named |= dict.fromkeys(pages, file)  # cards are templates
     assert {"agents/JSON.md", "docs/contest.md", "agents/SUBMISSIONS.md"} <= set(named)

@@ -56,7 +56,10 @@ def test_a_policy_as_it_is(tmp_path):
 
     bot, host, arena = re.findall(r"^    blockyard (.*)", section, re.M)
     assert "distinct games: 2 of 2" in played(f"{host} {PATIENT}").stdout
-    assert "games   2: " in played(re.sub("--games [0-9]+", "--games 2", arena).replace("blockbattle", "tetrisduel")).stdout
+    assert (
+        "games   2: "
+        in played(re.sub("--games [0-9]+", "--games 2", arena).replace("blockbattle", "tetrisduel")).stdout
+    )
     out = played(f"tournament blockbattle mine.py:make first --out out --games 2 {PATIENT}").stdout
     assert "not taking part" not in out, out
     same = played("arena blockbattle --a mine.py:lowest --b first --games 2 --json")

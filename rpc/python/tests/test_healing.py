@@ -290,7 +290,10 @@ def test_clocks_are_refused(server: Server):
     with begun(GAME, N, address=server.unix, heal=True) as env:
         with pytest.raises(blockyard.RequestError, match=says):
             env.set_opponents("hand:time=50ms")
-        with pytest.raises(blockyard.RequestError, match='the policy "hand:time=50ms" cannot be replayed elsewhere: its choices depend on the clock'):
+        with pytest.raises(
+            blockyard.RequestError,
+            match='the policy "hand:time=50ms" cannot be replayed elsewhere: its choices depend on the clock',
+        ):
             env.rollout(3, "hand:time=50ms")
 
 

@@ -48,7 +48,8 @@ def evaluate(
     With two seats, games come in pairs on the same seed, in which the policy has seat 0 and then seat 1. With more
     seats, they come in sets in which it has every seat once and the opponent all others. With one seat, there is one
     game for each seed. These are the games of ``agents arena`` with the same ``--seed``, and the result prints as
-    arena does. It does not depend on num_envs, unless the policy's actions do.
+    arena does, but does not say which pairs are the same game twice. It does not depend on num_envs, unless the
+    policy's actions do.
 
     Args:
         policy: called as ``policy(obs, mask)`` with the observations of num_envs games at most, and bool (rows,
