@@ -2,15 +2,15 @@ package commands
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,7 +60,7 @@ func TestMemoryUnderAttack(t *testing.T) {
 		done.Wait()
 		time.Sleep(50 * time.Millisecond) // answers wait to be read
 		for _, a := range all {
-			_ = a.conn.Close()
+			_ = a.c.Close()
 		}
 		require.Eventually(t, func() bool { return statsOf(t, filler.c).Sessions == 1 }, 2*time.Minute, 10*time.Millisecond)
 		peak := watch.peak.Load()
@@ -73,34 +73,22 @@ func TestMemoryUnderAttack(t *testing.T) {
 
 // An attacker is a client whose later requests are not read.
 type attacker struct {
-	t    *testing.T
-	conn net.Conn
-	c    *client.Client
-	room int64 // bytes of max_memory for it
-
-	stuck bool // the server has stopped to read
+	t     *testing.T
+	c     *client.Client
+	room  int64 // bytes of max_memory for it
+	stuck bool  // the server has stopped to read
 }
 
 func connect(t *testing.T, path string) *attacker {
-	conn := envtest.Must((&net.Dialer{}).DialContext(context.Background(), "unix", path))
-	t.Cleanup(func() { _ = conn.Close() })
-	a := &attacker{t: t, conn: conn, c: client.New(conn), room: 1 << 20}
-	a.must("hello", map[string]any{"proto": []int{3, 0}})
+	a := &attacker{t: t, c: dial(t, "unix:"+path), room: 1 << 20}
+	a.c.Timeout = 2 * time.Minute // with others that take all time of the server
 	return a
-}
-
-func (a *attacker) must(method string, params ...any) {
-	if err := a.c.Call(method, nil, params...); err != nil {
-		a.t.Errorf("%s: %v", method, err)
-	}
 }
 
 // open opens as many games as count so many bytes.
 func (a *attacker) open(game string, options map[string]any, room int64) *client.Games {
 	all := map[string]any{"num_envs": 1}
-	for k, v := range options {
-		all[k] = v
-	}
+	maps.Copy(all, options)
 	var one struct {
 		H      uint32 `msgpack:"h"`
 		Memory int64  `msgpack:"memory"`
@@ -110,7 +98,7 @@ func (a *attacker) open(game string, options map[string]any, room int64) *client
 		return nil
 	}
 	all["num_envs"] = max(1, int(room/one.Memory))
-	for a.must("close", one.H); ; all["num_envs"] = all["num_envs"].(int) * 9 / 10 {
+	for a.call("close", one.H); ; all["num_envs"] = all["num_envs"].(int) * 9 / 10 {
 		g, err := a.c.Open(game, all)
 		if err == nil {
 			return g
@@ -127,13 +115,10 @@ func (a *attacker) send(n int, method string, params ...any) {
 	if a.stuck {
 		return
 	}
-	b, err := wire.AppendRequest(nil, 7, method, params...)
-	if err != nil {
-		a.t.Error(err)
-	}
-	_ = a.conn.SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
+	b := envtest.Must(wire.AppendRequest(nil, 7, method, params...))
+	_ = a.c.Conn().SetWriteDeadline(time.Now().Add(300 * time.Millisecond))
 	for range n {
-		if _, err := a.conn.Write(b); err != nil {
+		if _, err := a.c.Conn().Write(b); err != nil {
 			a.stuck = true
 			return
 		}
@@ -195,7 +180,7 @@ func TestMemoryThatTheMachineLacks(t *testing.T) {
 	limit := pages*os.Getpagesize()>>10 + 400<<10 // KiB
 	// glibc, which this test binary has and the program has not, would reserve 64 MiB for each thread that allocates.
 	limited := fmt.Sprintf(`export MALLOC_ARENA_MAX=1; ulimit -v %d && exec "$0" "$@"`, limit)
-	p := serveBy(t, []string{"sh", "-c", limited}, "--listen", "unix:"+path)
+	serveBy(t, []string{"sh", "-c", limited}, "--listen", "unix:"+path)
 	var refused *wire.Error
 	for {
 		a := connect(t, path)
@@ -209,12 +194,7 @@ func TestMemoryThatTheMachineLacks(t *testing.T) {
 		}
 	}
 	require.Equal(t, "max_memory", refused.Data["limit"])
-	require.NoError(t, connect(t, path).c.Call("ping", nil))
-	select {
-	case err := <-p.ended:
-		t.Fatal("the server has ended", err)
-	default:
-	}
+	require.NoError(t, connect(t, path).c.Call("ping", nil), "the server goes on")
 }
 
 // attacks call a method with what makes it take the most memory. What they prepare is answered; the last requests are
@@ -239,7 +219,7 @@ var attacks = map[string]func(*attacker){
 	"drop_upload": func(a *attacker) { a.bulk("drop_upload", uploads(a)) },
 	"weights": func(a *attacker) {
 		name := uploads(a)
-		a.call("open", "blocking", map[string]any{"opponents": map[int]string{1: "learned:weights=" + name}})
+		a.call("open", "blocking", beside("learned:weights="+name))
 		a.send(8, "weights", 1, name)
 	},
 	"open":  opens,
@@ -277,8 +257,7 @@ var attacks = map[string]func(*attacker){
 	},
 	"clone": func(a *attacker) {
 		n := stepping(a, nil) / 2
-		turned := append(first(n)[4:], 0, 0, 0, 0)
-		a.send(4, "clone", 2, first(n), turned)
+		a.send(4, "clone", 2, first(n), append(first(n)[4:], 0, 0, 0, 0))
 	},
 	"checkpoint": func(a *attacker) { leagues(a); a.send(8, "checkpoint", 2, nil) },
 	"resume": func(a *attacker) {
@@ -308,12 +287,9 @@ var attacks = map[string]func(*attacker){
 			a.send(4, "recv", 2, n, n, 1000)
 		}
 	},
-	"asked": func(a *attacker) {
-		stepping(a, map[string]any{"opponents": map[int]any{1: "client:me"}})
-		a.send(8, "asked", 2, nil)
-	},
+	"asked": func(a *attacker) { stepping(a, beside("client:me")); a.send(8, "asked", 2, nil) },
 	"answer": func(a *attacker) {
-		n := stepping(a, map[string]any{"opponents": map[int]any{1: "client:me"}})
+		n := stepping(a, beside("client:me"))
 		a.send(8, "answer", 2, first(n), bytes.Repeat([]byte{1}, n), bytes.Repeat([]byte{0xFF}, 2*n))
 	},
 	"stream_stats":   func(a *attacker) { stepping(a, nil); a.send(500, "stream_stats", 2) },
@@ -324,9 +300,7 @@ var attacks = map[string]func(*attacker){
 // stepping opens and resets games for half of the attacker's room, as handle 2, and returns the number of their rows.
 func stepping(a *attacker, options map[string]any) int {
 	all := map[string]any{"autoreset": "SameStep", "illegal": "random"}
-	for k, v := range options {
-		all[k] = v
-	}
+	maps.Copy(all, options)
 	g := a.open("blockbattle", all, a.room/2)
 	if g == nil {
 		return 2
@@ -334,6 +308,9 @@ func stepping(a *attacker, options map[string]any) int {
 	a.call("reset", g.H)
 	return g.Rows
 }
+
+// beside are the options of games with an opponent.
+func beside(spec string) map[string]any { return map[string]any{"opponents": map[int]any{1: spec}} }
 
 // records lets many games end and be recorded.
 func records(a *attacker) {
@@ -386,19 +363,17 @@ var weightsFile = sync.OnceValue(func() []byte {
 	}
 	net := mlp.Trusted([]mlp.Layer{layer(len(names), wide), layer(wide, 1), layer(1, wide), layer(wide, 256), layer(256, 1)})
 	var b bytes.Buffer
-	if err := mlp.Write(&b, net, bots.Of(g).Facts(g, nil)); err != nil {
-		panic(err)
-	}
+	envtest.Must(0, mlp.Write(&b, net, bots.Of(g).Facts(g, nil)))
 	return b.Bytes()
 })
 
 // leagues gives games more and more opponents that search, all different.
 func leagues(a *attacker) {
-	stepping(a, map[string]any{"opponents": map[int]any{1: "random"}})
+	stepping(a, beside("random"))
 	for n := range 20 {
-		var mixture []any
-		for k := range 64 {
-			mixture = append(mixture, []any{fmt.Sprintf("learned:ply=1,width=%d", 64*n+k+1), 1})
+		var mixture [64][]any
+		for k := range mixture {
+			mixture[k] = []any{fmt.Sprintf("learned:ply=1,width=%d", 64*n+k+1), 1}
 		}
 		a.call("set_opponents", 2, map[int]any{1: mixture})
 	}
@@ -413,12 +388,7 @@ func first(n int) (b []byte) {
 }
 
 // long are n texts.
-func long(n, size int) (texts []string) {
-	for range n {
-		texts = append(texts, strings.Repeat(" ", size))
-	}
-	return texts
-}
+func long(n, size int) []string { return slices.Repeat([]string{strings.Repeat(" ", size)}, n) }
 
 // TestAgentsAreCounted: what opponents and policies may take counts towards max_memory before they are made, and an
 // error names them. All of it is given back.
@@ -429,14 +399,13 @@ func TestAgentsAreCounted(t *testing.T) {
 	refused := func(err error, spec string) {
 		var refusal *wire.Error
 		require.ErrorAs(t, err, &refusal)
-		require.Equal(t, wire.Limit, refusal.Code)
-		require.Equal(t, "max_memory", refusal.Data["limit"])
-		require.Equal(t, spec, refusal.Data["spec"])
+		got := []any{refusal.Code, refusal.Data["limit"], refusal.Data["spec"]}
+		require.Equal(t, []any{wire.Limit, "max_memory", spec}, got)
 		require.Regexp(t, fmt.Sprintf("^the agents of %q take [0-9]+ bytes: limit max_memory is 12000000", spec), refusal.Msg)
 	}
-	open := func(game, opponent string, games int) error {
-		_, err := c.Open(game, map[string]any{"num_envs": games, "opponents": map[int]string{1: opponent}})
-		return err
+	open := func(opponent string, games int) error {
+		options := map[string]any{"num_envs": games, "opponents": map[int]string{1: opponent}}
+		return envtest.Failed(c.Open("blocking", options))
 	}
 	g := envtest.Must(c.Open("dropblox", map[string]any{"num_envs": 4}))
 	require.NoError(t, g.CallSlab("reset"))
@@ -454,8 +423,8 @@ func TestAgentsAreCounted(t *testing.T) {
 	require.NoError(t, g.Call("close", nil))
 	require.Zero(t, memory())
 
-	refused(open("blocking", "hand:ply=6", 8), "hand:ply=6")
-	require.NoError(t, open("blocking", "hand:ply=6", 1), "one game has one worker")
+	refused(open("hand:ply=6", 8), "hand:ply=6")
+	require.NoError(t, open("hand:ply=6", 1), "one game has one worker")
 	require.NoError(t, c.Call("close", nil, 2))
 	require.Zero(t, memory())
 
@@ -464,9 +433,8 @@ func TestAgentsAreCounted(t *testing.T) {
 	one := memory()
 	require.NoError(t, g.Call("set_opponents", nil, map[int]any{1: []any{[]any{"learned", 1}, []any{"learned:ply=1", 1}}}))
 	require.Less(t, memory()-one, int64(500_000))
-	h := map[int]string{1: "hand:ply=4,width=10000"}
 	for k := range 8 { // a search of four plies takes 1.6 MB, and is there once for each worker
-		h[1] = fmt.Sprintf("hand:ply=4,width=%d", 9000+k)
+		h := map[int]string{1: fmt.Sprintf("hand:ply=4,width=%d", 9000+k)}
 		require.NoError(t, g.Call("set_opponents", nil, h))
 	}
 	require.Less(t, memory()-one, int64(3_000_000))

@@ -41,11 +41,7 @@ func TestMain(m *testing.M) {
 	if v := os.Getenv("BLOCKYARD_RPC_PROGRAM"); v != "" {
 		os.Exit(MainOf(v))
 	}
-	file, err := os.ReadFile("../python/blockyard/VERSION")
-	if err != nil {
-		panic(err)
-	}
-	version = strings.TrimSpace(string(file))
+	version = strings.TrimSpace(string(envtest.Must(os.ReadFile("../python/blockyard/VERSION"))))
 	os.Exit(m.Run())
 }
 
@@ -74,9 +70,7 @@ func serveBy(t *testing.T, by []string, args ...string) *process {
 func start(t *testing.T, cmd *exec.Cmd) *process {
 	p := &process{Cmd: cmd, ended: make(chan error, 1)}
 	p.Stderr = os.Stderr
-	var err error
-	p.stdin, err = p.StdinPipe()
-	require.NoError(t, err)
+	p.stdin = envtest.Must(p.StdinPipe())
 	out := envtest.Must(p.StdoutPipe())
 	require.NoError(t, p.Start())
 	t.Cleanup(func() { _ = p.Process.Kill() })
@@ -160,17 +154,14 @@ func TestStaleSockets(t *testing.T) {
 	exits(t, 1, "serve --listen unix:"+path) // another server answers there
 	require.NoError(t, first.Process.Kill())
 	<-first.ended
-	_, err := os.Stat(path)
-	require.NoError(t, err, "a killed server leaves its file")
+	require.FileExists(t, path, "a killed server leaves its file")
 	second := serve(t, "--listen", "unix:"+path)
 	require.NoError(t, dial(t, second.Ready[0]).Call("ping", nil))
 	require.NoError(t, os.Remove(path))
 	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
 	second.signal(t, os.Interrupt)
 	second.ends(t)
-	b, err := os.ReadFile(path)
-	require.NoError(t, err, "a file that took the place stays")
-	require.Equal(t, "mine", string(b))
+	require.Equal(t, "mine", string(envtest.Must(os.ReadFile(path))), "a file that took the place stays")
 	exits(t, 1, "serve --listen unix:"+path)
 }
 
@@ -244,21 +235,25 @@ func TestClientsMayNotNameFiles(t *testing.T) {
 		c := dial(t, serve(t, "--listen", "tcp:127.0.0.1:0", flag).Ready[0])
 		require.NoError(t, c.Call("upload", nil, "blockbattle", uploaded, weights))
 		for name, want := range names {
-			_, err := c.Open("blockbattle", map[string]any{"opponents": map[int]string{1: name}})
-			if want == "" {
-				require.NoError(t, err, name)
-				continue
-			}
-			require.ErrorContains(t, err, want, name)
+			_, err := c.Open("blockbattle", beside(name))
+			require.Equal(t, want == "", err == nil, "%s: %v", name, err)
+			require.Contains(t, fmt.Sprint(err), want, name)
 		}
 	}
+}
+
+// runs runs a command, which ends with a status, and returns its output and errors.
+func runs(t *testing.T, status int, args ...string) (out, errs string) {
+	var o, e bytes.Buffer
+	got := Program().Run(t.Context(), args, &program.Console{In: new(bytes.Buffer), Out: &o, Err: &e})
+	require.Equal(t, status, got, "%q: %s", args, &e)
+	return o.String(), e.String()
 }
 
 // exits runs command lines, each of which ends with a status.
 func exits(t *testing.T, status int, lines ...string) {
 	for _, line := range lines {
-		con := &program.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}
-		require.Equal(t, status, Program().Run(t.Context(), strings.Fields(line), con), line)
+		runs(t, status, strings.Fields(line)...)
 	}
 }
 
@@ -268,15 +263,12 @@ const keys = "../python/tests/tls/"
 func TestOldTLSIsRefused(t *testing.T) {
 	pool := envtest.Must(listen.Authorities(keys + "ca.pem"))
 	flags := []string{"--listen", "tls:127.0.0.1:0", "--cert", keys + "server.pem", "--key", keys + "server.key"}
-	for _, c := range []struct {
-		flags  []string
-		oldest uint16 // that the server speaks
-	}{{flags, tls.VersionTLS13}, {append(flags, "--tls12"), tls.VersionTLS12}} {
-		p := serve(t, c.flags...)
+	for oldest, flags := range map[uint16][]string{tls.VersionTLS13: flags, tls.VersionTLS12: append(flags, "--tls12")} {
+		p := serve(t, flags...)
 		for version := uint16(tls.VersionTLS11); version <= tls.VersionTLS13; version++ {
 			config := &tls.Config{RootCAs: pool, MinVersion: version, MaxVersion: version}
 			conn, err := client.Dial(context.Background(), p.Ready[0], "", config)
-			if version < c.oldest {
+			if version < oldest {
 				require.ErrorContains(t, err, "protocol version", tls.VersionName(version))
 				continue
 			}
@@ -464,23 +456,15 @@ func TestDrain(t *testing.T) {
 }
 
 // answer answers every request on a connection with a text, as an error from the request fails on.
-func answer(t *testing.T, l net.Listener, text, fails string) {
-	conn, err := l.Accept()
-	if err != nil {
-		return
-	}
+func answer(l net.Listener, text, fails string) {
+	conn := envtest.Must(l.Accept())
 	defer conn.Close()
 	r, failing := wire.NewReader(conn), false
 	for f := new(wire.Frame); r.Next(f) == nil; {
 		failing = failing || string(f.Method) == fails
-		parts, err := wire.Result(f.ID, map[string]any{text: text})
+		parts := envtest.Must(wire.Result(f.ID, map[string]any{text: text}))
 		if failing {
-			var failure []byte
-			failure, err = wire.Failure(f.ID, wire.Errorf(wire.Internal, "%s", text))
-			parts = [][]byte{failure}
-		}
-		if err != nil {
-			t.Error(err)
+			parts = [][]byte{envtest.Must(wire.Failure(f.ID, wire.Errorf(wire.Internal, "%s", text)))}
 		}
 		_, _ = conn.Write(bytes.Join(parts, nil)) // the client may be gone
 	}
@@ -491,15 +475,12 @@ func TestPingForeignServer(t *testing.T) {
 	for name, text := range envtest.Hostile {
 		for fails, status := range map[string]int{"hello": program.Failed, "ping": program.Failed, "stats": program.Failed, "": program.Done} {
 			l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
-			go answer(t, l, text, fails)
-			var out, errs bytes.Buffer
-			con := &program.Console{In: new(bytes.Buffer), Out: &out, Err: &errs}
-			require.Equal(t, status, Program().Run(t.Context(), []string{"ping", "tcp:" + l.Addr().String()}, con), "%s: %s", name, &errs)
+			go answer(l, text, fails)
+			out, errs := runs(t, status, "ping", "tcp:"+l.Addr().String())
 			require.NoError(t, l.Close())
-			if name == "another line" {
-				continue // an error may have several lines
+			if name != "another line" { // an error may have several lines
+				envtest.Harmless(t, out+errs)
 			}
-			envtest.Harmless(t, out.String()+errs.String())
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -23,18 +22,26 @@ import (
 	"blockyard/env/envtest"
 )
 
+// An object is a JSON object.
+type object = map[string]any
+
+// parsed is a text that is a JSON object.
+func parsed(t *testing.T, text []byte) (out object) {
+	require.NoError(t, json.Unmarshal(text, &out), string(text))
+	return out
+}
+
 // ask sends JSON to the server of OpenEnv and returns the answer.
-func (p *process) ask(t *testing.T, path, body string) (out map[string]any) {
+func (p *process) ask(t *testing.T, path, body string) object {
 	r := envtest.Must(http.Post(p.OpenEnv+path, "application/json", strings.NewReader(body)))
 	defer r.Body.Close()
 	b := envtest.Must(io.ReadAll(r.Body))
 	require.Equal(t, http.StatusOK, r.StatusCode, string(b))
-	require.NoError(t, json.Unmarshal(b, &out), string(b))
-	return out
+	return parsed(t, b)
 }
 
 // observed is the observation of an answer.
-func observed(answer map[string]any) map[string]any { return answer["observation"].(map[string]any) }
+func observed(answer object) object { return answer["observation"].(object) }
 
 // serve --openenv serves its game beside --listen or alone, and drains.
 func TestServeOpenEnv(t *testing.T) {
@@ -48,9 +55,8 @@ func TestServeOpenEnv(t *testing.T) {
 	called := observed(p.ask(t, "/step", `{"action": {"type": "call_tool", "tool_name": "children",
 		"arguments": {"values": true}}}`))
 	require.Nil(t, called["error"])
-	children := called["result"].(map[string]any)["children"].([]any)
-	require.NotEmpty(t, children)
-	require.True(t, slices.ContainsFunc(children, func(c any) bool { return c.(map[string]any)["value"] != nil }))
+	children := called["result"].(object)["children"].([]any)
+	require.True(t, slices.ContainsFunc(children, func(c any) bool { return c.(object)["value"] != nil }))
 	p.signal(t, syscall.SIGTERM)
 	for step := range 2 { // over the connection that is open
 		r := p.ask(t, "/step", `{"action": {"move": "no"}}`)
@@ -106,7 +112,7 @@ func TestOpenEnvRefuses(t *testing.T) {
 // rolloutOf plays a few moves with an illegal one, then one in a branch, and returns the state of the branch as JSON.
 func rolloutOf(t *testing.T, reset string, flags ...string) string {
 	p := serve(t, append(flags, "--openenv", "127.0.0.1:0")...)
-	ask := func(path, body string) map[string]any { return observed(p.ask(t, path, body)) }
+	ask := func(path, body string) object { return observed(p.ask(t, path, body)) }
 	seen := ask("/reset", reset)
 	legal := func(k int) string { return seen["legal_moves"].([]any)[k].(string) }
 	for k := range 4 {
@@ -118,19 +124,11 @@ func rolloutOf(t *testing.T, reset string, flags ...string) string {
 	}
 	forked := ask("/step",
 		`{"action": {"type": "call_tool", "tool_name": "fork", "arguments": {"n": 1, "seed": 3}}}`)["result"]
-	branch := forked.(map[string]any)["branches"].([]any)[0].(string)
+	branch := forked.(object)["branches"].([]any)[0].(string)
 	ask("/step", fmt.Sprintf(`{"action": {"move": %q}, "episode_id": %q}`, legal(0), branch))
 	_, state := opstest.Get(t, p.OpenEnv+"/state?episode_id="+branch)
 	require.NotContains(t, state, `"rewards":[]`)
 	return state
-}
-
-// reverify runs the command, which ends with a status, and returns its output and errors.
-func reverify(t *testing.T, status int, args ...string) (out, errs string) {
-	var o, e bytes.Buffer
-	got := Program().Run(t.Context(), append([]string{"reverify"}, args...), &program.Console{Out: &o, Err: &e})
-	require.Equal(t, status, got, e.String())
-	return o.String(), e.String()
 }
 
 // TestReverify: stored rollouts give the same rewards again, and changed ones are found.
@@ -144,20 +142,19 @@ func TestReverify(t *testing.T) {
 
 	fresh := filepath.Join(t.TempDir(), "again.jsonl")
 	write(duel + "\n\n" + drop + "\n")
-	out, _ := reverify(t, program.Done, file, "--write", fresh)
+	out, _ := runs(t, program.Done, "reverify", file, "--write", fresh)
 	require.Contains(t, out, "2 rollouts, 0 with other rewards")
 	lines := strings.Split(strings.TrimSpace(string(envtest.Must(os.ReadFile(fresh)))), "\n")
 	require.Len(t, lines, 2)
 	require.JSONEq(t, duel, lines[0])
 	require.JSONEq(t, drop, lines[1])
 
-	var changed map[string]any
-	require.NoError(t, json.Unmarshal([]byte(drop), &changed))
+	changed := parsed(t, []byte(drop))
 	rewards := changed["rewards"].([]any)
 	rewards[0] = rewards[0].(float64) + 1
 	text := envtest.Must(json.Marshal(changed))
 	write(duel + "\n" + string(text) + "\n")
-	out, _ = reverify(t, program.Failed, file)
+	out, _ = runs(t, program.Failed, "reverify", file)
 	require.Contains(t, out, file+":2: rewards [")
 
 	for rollouts, wrong := range map[string]string{
@@ -165,7 +162,7 @@ func TestReverify(t *testing.T) {
 		strings.Replace(duel, "TetrisDuel-v0", "Nothing-v0", 1): "line 1", // no such game
 	} {
 		write(rollouts)
-		_, says := reverify(t, program.Failed, file)
+		_, says := runs(t, program.Failed, "reverify", file)
 		require.Contains(t, says, wrong)
 	}
 }
@@ -235,48 +232,40 @@ func TestOpenEnvFolder(t *testing.T) {
 	require.Contains(t, image, "\nCOPY server /app/server\n")
 	require.NotContains(t, image, "COPY .")
 	p := serve(t, "--openenv", "127.0.0.1:0", "--game", "BlockBattle-v0", flags)
-	ask := func(path, body string) map[string]any { return p.ask(t, path, body) }
-	var oracle struct {
-		Seed  uint64
-		Moves []string
-	}
+	ask := func(path, body string) object { return p.ask(t, path, body) }
 	text := deployed(t, folder+"validation/oracle.json")
-	require.NoError(t, json.Unmarshal(text, &oracle))
+	oracle := parsed(t, text)
+	moves := oracle["moves"].([]any)
 	for range 2 { // the verifier is deterministic
 		r := ask("/reset", `{"episode_id": "a", "injected_state": `+string(text)+`}`)
 		require.EqualValues(t, 1, r["reward"])
 		require.Equal(t, true, r["done"])
-		require.EqualValues(t, 1, r["observation"].(map[string]any)["result"])
+		require.EqualValues(t, 1, observed(r)["result"])
 	}
-	begin := fmt.Sprintf(`{"seed": %d, "episode_id": "b"}`, oracle.Seed)
+	begin := fmt.Sprintf(`{"seed": %v, "episode_id": "b"}`, oracle["seed"])
 	first := ask("/reset", begin)
 	require.Nil(t, first["reward"], "what nobody plays for earns nothing")
-	require.EqualValues(t, 0, first["observation"].(map[string]any)["result"])
-	var last map[string]any
-	for k, move := range oracle.Moves {
+	require.EqualValues(t, 0, observed(first)["result"])
+	var last object
+	for k, move := range moves {
 		last = ask("/step", fmt.Sprintf(`{"episode_id": "b", "action": {"move": %q}}`, move))
 		reward := last["reward"].(float64)
 		require.True(t, -1 <= reward && reward <= 1)
-		require.Equal(t, k == len(oracle.Moves)-1, last["done"])
+		require.Equal(t, k == len(moves)-1, last["done"])
 		ask("/reset", fmt.Sprintf(`{"seed": %d, "episode_id": "c"}`, k))
 	}
 	require.EqualValues(t, 1, last["reward"])
 	require.Equal(t, first, ask("/reset", begin), "the same seed is the same episode")
 	other := ask("/reset", `{"seed": 1, "episode_id": "b"}`)
-	require.NotEqual(t, first["observation"].(map[string]any)["text"], other["observation"].(map[string]any)["text"])
-	out, _ := reverify(t, program.Done, folder+"validation/canaries.jsonl")
+	require.NotEqual(t, observed(first)["text"], observed(other)["text"])
+	out, _ := runs(t, program.Done, "reverify", folder+"validation/canaries.jsonl")
 	require.Contains(t, out, "9 rollouts, 0 with other rewards")
 	for line := range strings.Lines(string(deployed(t, folder+"validation/canaries.jsonl"))) {
-		var s struct {
-			Moves       []string
-			TotalReward float64 `json:"total_reward"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &s))
-		require.Negative(t, s.TotalReward, s.Moves)
+		require.Negative(t, parsed(t, []byte(line))["total_reward"], line)
 	}
-	listed := ask("/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)["result"].(map[string]any)["tools"].([]any)
-	for k := range listed {
-		require.Equal(t, tools[k], listed[k].(map[string]any)["name"])
-	}
+	listed := ask("/mcp", `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`)["result"].(object)["tools"].([]any)
 	require.Len(t, listed, len(tools))
+	for k := range listed {
+		require.Equal(t, tools[k], listed[k].(object)["name"])
+	}
 }
