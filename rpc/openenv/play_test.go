@@ -65,8 +65,7 @@ func TestWebSocketPlaysTheGame(t *testing.T) {
 
 // An illegal move changes nothing but the counts. The answer says what is legal.
 func TestIllegalMove(t *testing.T) {
-	w := start(t, "tetrisduel", server.Config{}, nil)
-	p := w.dial(t, "")
+	w, p := begun(t, "tetrisduel", nil)
 	first := p.reset(`{"seed": 3}`)
 	for move, why := range map[string]string{
 		"nonsense": "is no move of tetrisduel",
@@ -165,8 +164,7 @@ func TestFacts(t *testing.T) {
 
 // Hidden legal moves are in no observation, text or error. The tool that lists them does, and what it lists is played.
 func TestHiddenLegalMoves(t *testing.T) {
-	w := start(t, "blockbattle", server.Config{}, func(c *Config) { c.HideLegal = true })
-	p := w.dial(t, "")
+	w, p := begun(t, "blockbattle", func(c *Config) { c.HideLegal = true })
 	r := p.reset(`{"seed": 3}`)
 	require.Empty(t, movesOf(r))
 	listed := p.must("legal_moves", nil)["legal_moves"].([]any)
@@ -175,9 +173,9 @@ func TestHiddenLegalMoves(t *testing.T) {
 		r = p.step(move)
 		require.Contains(t, observationOf(r)["error"], ": the tool legal_moves lists those that are")
 	}
-	texts := fmt.Sprint(w.tool(t, "", "observe", nil), r)
+	shown := fmt.Sprint(w.tool(t, "", "observe", nil), r)
 	for _, move := range listed {
-		require.NotContains(t, texts, move)
+		require.NotContains(t, shown, move)
 	}
 	r = p.step(listed[3].(string))
 	require.Empty(t, observationOf(r)["error"])
@@ -191,8 +189,7 @@ func TestStepReward(t *testing.T) {
 	for _, g := range games.All {
 		t.Run(g.Name, func(t *testing.T) {
 			play := func(weight float64) (rewards []any, change float64) {
-				w := start(t, g.Name, server.Config{}, func(c *Config) { c.StepReward, c.Values = weight, valuesByPlace })
-				p := w.dial(t, "")
+				_, p := begun(t, g.Name, func(c *Config) { c.StepReward, c.Values = weight, valuesByPlace })
 				r := p.reset(`{"seed": 11}`)
 				potential := func() float64 { return max(0, min(float64(len(movesOf(r))-1), 8)) / 8 }
 				first := potential()
@@ -324,7 +321,7 @@ func TestRelabelledPlay(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			w := start(t, g.Name, server.Config{}, nil)
 			var states []map[string]any
-			var texts []string
+			var shown []string
 			for _, rules := range []string{"", "relabelled"} {
 				p := w.dial(t, "")
 				r := p.reset(fmt.Sprintf(`{"seed": 11, "rules": %q}`, rules))
@@ -336,7 +333,7 @@ func TestRelabelledPlay(t *testing.T) {
 				}
 				s := p.state()
 				require.Equal(t, rules, s["rules"])
-				states, texts = append(states, s), append(texts, observationOf(r)["text"].(string))
+				states, shown = append(states, s), append(shown, observationOf(r)["text"].(string))
 				again := w.dial(t, "")
 				again.reset(jsonOf(map[string]any{"seed": s["seed"], "rules": rules, "moves": s["moves"]}))
 				require.Equal(t, s["rewards"], again.state()["rewards"])
@@ -344,7 +341,7 @@ func TestRelabelledPlay(t *testing.T) {
 			require.Equal(t, states[0]["rewards"], states[1]["rewards"])
 			require.Equal(t, states[0]["step_count"], states[1]["step_count"])
 			require.NotEqual(t, states[0]["moves"], states[1]["moves"])
-			require.NotEqual(t, texts[0], texts[1])
+			require.NotEqual(t, shown[0], shown[1])
 		})
 	}
 }
@@ -387,24 +384,16 @@ func (p *player) fails(tool string, arguments map[string]any, says string) {
 
 // line plays n moves in a branch, "" for none, and returns all results as text, without the names of episodes.
 func (p *player) line(branch string, n int) (all []string) {
-	for k := range n {
-		moves := p.must("legal_moves", map[string]any{"branch": branch})["legal_moves"].([]any)
-		if len(moves) == 0 {
-			break
-		}
-		r := p.must("play", map[string]any{"branch": branch, "move": moves[(k*7)%len(moves)]})
+	legal := func() []any { return p.must("legal_moves", map[string]any{"branch": branch})["legal_moves"].([]any) }
+	for moves := legal(); len(all) < n && len(moves) > 0; moves = legal() {
+		r := p.must("play", map[string]any{"branch": branch, "move": moves[(7*len(all))%len(moves)]})
 		delete(observationOf(r), "metadata")
 		all = append(all, jsonOf(r))
 	}
 	return all
 }
 
-func namesOf(result map[string]any) (out []string) {
-	for _, b := range result["branches"].([]any) {
-		out = append(out, b.(string))
-	}
-	return out
-}
+func namesOf(result map[string]any) []string { return texts(result["branches"]) }
 
 // Branches with an equal future play on as the game does, against opponents with a memory too. Others differ, but are the
 // same again with the same seed. To rewind, to restore and to play a state again lead to the same.

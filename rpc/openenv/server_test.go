@@ -15,6 +15,7 @@ import (
 	"blockyard/rpc/session/limits"
 
 	"github.com/coder/websocket"
+	"github.com/coder/websocket/wsjson"
 	"github.com/stretchr/testify/require"
 
 	"blockyard/agents/bots"
@@ -120,9 +121,7 @@ func (w *world) dialAt(t *testing.T, path, token string) *player {
 
 // send sends a message and returns the type and data of the answer.
 func (p *player) send(text string) (string, map[string]any) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	require.NoError(p.t, p.Write(ctx, websocket.MessageText, []byte(text)))
+	require.NoError(p.t, p.Write(context.Background(), websocket.MessageText, []byte(text)))
 	return p.receive()
 }
 
@@ -165,14 +164,10 @@ func (p *player) closed() error {
 func (p *player) receive() (string, map[string]any) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, b, err := p.Read(ctx)
-	require.NoError(p.t, err)
-	var m struct {
-		Type string
-		Data map[string]any
-	}
-	require.NoError(p.t, json.Unmarshal(b, &m))
-	return m.Type, m.Data
+	var m map[string]any
+	require.NoError(p.t, wsjson.Read(ctx, p.Conn, &m))
+	data, _ := m["data"].(map[string]any)
+	return m["type"].(string), data
 }
 
 // step plays a move.
@@ -186,11 +181,14 @@ func observationOf(result map[string]any) map[string]any {
 }
 
 // movesOf returns the legal moves of a result.
-func movesOf(result map[string]any) (moves []string) {
-	for _, m := range observationOf(result)["legal_moves"].([]any) {
-		moves = append(moves, m.(string))
+func movesOf(result map[string]any) []string { return texts(observationOf(result)["legal_moves"]) }
+
+// texts are a list of JSON whose entries are texts.
+func texts(list any) (all []string) {
+	for _, entry := range list.([]any) {
+		all = append(all, entry.(string))
 	}
-	return moves
+	return all
 }
 
 func jsonOf(v any) string { return string(envtest.Must(json.Marshal(v))) }
