@@ -29,13 +29,6 @@ import (
 	"blockyard/rpc/wire/client"
 )
 
-// A silent is an agent that says nothing of what it remembers.
-type silent struct{}
-
-func (silent) Act(ctx context.Context, s env.State, seat int) (env.Action, error) {
-	return first(ctx, s.Legal(seat, nil))
-}
-
 // real serves all games with all agents.
 func real(workers int) func(c *server.Config) {
 	return func(c *server.Config) {
@@ -44,7 +37,9 @@ func real(workers int) func(c *server.Config) {
 			f, err := bots.New(g, t)
 			return vec.AgentFactory(f), err
 		}
-		addAgent(c, "silent", func(uint64) (env.Agent, error) { return silent{}, nil })
+		addAgent(c, "silent", func(uint64) (env.Agent, error) { // it says nothing of what it remembers
+			return struct{ env.Agent }{&actor{choose: first}}, nil
+		})
 	}
 }
 

@@ -32,11 +32,7 @@ func f32(v ...float32) []byte { return little(v) }
 
 // little is little-endian numbers; nil if there are none.
 func little(v any) []byte {
-	b, err := binary.Append(nil, binary.LittleEndian, v)
-	if err != nil {
-		panic(err)
-	}
-	return b
+	return envtest.Must(binary.Append(nil, binary.LittleEndian, v))
 }
 
 // exchanges is a session of two games of toy:pick, which restores a state and resumes a checkpoint of another one.

@@ -144,14 +144,10 @@ func TestDraining(t *testing.T) {
 	change, open := gated(func(c *server.Config) { c.Limits.DrainTimeout = 20 * time.Second })
 	p := start(t, change)
 	conn := held(t, p.unix)
-	for p.Inflight() == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	require.Eventually(t, func() bool { return p.Inflight() > 0 }, hangs, time.Millisecond)
 	stopped := make(chan struct{})
 	go func() { p.stop(); close(stopped) }()
-	for !p.Draining() {
-		time.Sleep(time.Millisecond)
-	}
+	require.Eventually(t, p.Draining, hangs, time.Millisecond)
 	require.Equal(t, wire.Draining, asks(t, conn, request("ping")), "overtakes")
 	close(open)
 	require.Zero(t, answer(t, conn), "the step")

@@ -202,6 +202,7 @@ func panics(context.Context, []env.Action) (env.Action, error) { panic("a secret
 func TestOpponentsThatFail(t *testing.T) {
 	p := start(t, func(c *server.Config) {
 		addAgent(c, "panics", playing(panics))
+		addAgent(c, "broken", func(uint64) (env.Agent, error) { return nil, errors.New("no such engine") })
 		addAgent(c, "fails", playing(func(context.Context, []env.Action) (env.Action, error) {
 			return env.None, errors.New("no idea")
 		}))
@@ -213,10 +214,7 @@ func TestOpponentsThatFail(t *testing.T) {
 		for _, play := range []func() error{
 			func() error { return g.Step(none(8)) },
 			func() error {
-				if err := g.Call("send", nil, games, none(8)); err != nil {
-					return err
-				}
-				return g.Call("recv", nil, 8, 8, 60_000)
+				return errors.Join(g.Call("send", nil, games, none(8)), g.Call("recv", nil, 8, 8, 60_000))
 			},
 		} {
 			set(spec)

@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -113,13 +114,8 @@ func config() server.Config {
 				}
 				return playing(first), err
 			}
-			switch t.String() {
-			case "first", "again":
-				return playing(first), nil
-			case "last":
-				return playing(last), nil
-			case "broken":
-				return func(uint64) (env.Agent, error) { return nil, errors.New("no such engine") }, nil
+			if choose := map[string]choice{"first": first, "again": first, "last": last}[t.String()]; choose != nil {
+				return playing(choose), nil
 			}
 			return nil, fmt.Errorf("unknown agent %q", t)
 		},
@@ -254,9 +250,7 @@ func refused(t testing.TB, want int, says string, err error) {
 // numbers reads little-endian numbers.
 func numbers[T env.Action | uint16 | uint32 | uint64 | float32](b []byte) []T {
 	out := make([]T, len(b)/binary.Size(T(0)))
-	if _, err := binary.Decode(b, binary.LittleEndian, out); err != nil {
-		panic(err)
-	}
+	envtest.Must(binary.Decode(b, binary.LittleEndian, out))
 	return out
 }
 
@@ -418,10 +412,7 @@ type shared struct {
 // finals, the last observations of games are where the server keeps them.
 func overMemory(t testing.TB, g *client.Games, finals bool) *way {
 	const most = 4
-	memory, k := make([]uint64, most*(g.Len+7)/8+8), 0
-	for i := range memory {
-		memory[i] = 0xaaaaaaaaaaaaaaaa
-	}
+	memory, k := slices.Repeat([]uint64{0xaaaaaaaaaaaaaaaa}, most*(g.Len+7)/8+8), 0
 	w := &way{Games: g, reset: g.Reset, step: func(actions []byte) error {
 		k++
 		slab := unsafe.Slice((*byte)(unsafe.Pointer(&memory[k%most*(g.Len/8)])), g.Len)
@@ -483,8 +474,7 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 		envtest.Must(l.Write(requests))
 		answers := bufio.NewReader(l)
 		for id := range uint32(300) {
-			got, failure, err := wire.ReadResponse(answers, nil)
-			require.NoError(t, err)
+			got, failure := envtest.Must2(wire.ReadResponse(answers, nil))
 			require.Nil(t, failure)
 			require.Equal(t, id, got)
 		}

@@ -5,6 +5,7 @@ package server_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"maps"
 	"net"
 	"slices"
@@ -208,8 +209,7 @@ func overSlots(t *testing.T, g *client.Games, finals bool) *way {
 		return in(steps%3, func() error { return g.Call("step_slot", nil, steps%3) })
 	}
 	if finals {
-		memory, facts, err := s.callForMemory("share_final")
-		require.NoError(t, err)
+		memory, facts := envtest.Must2(s.callForMemory("share_final"))
 		w.final, w.layout = memory, facts.Layout
 	}
 	return w
@@ -230,8 +230,7 @@ func TestManyMappings(t *testing.T) {
 	c := dial(t, p.unix)
 	before := inUse().mappings
 	g := sharingOf(t, openGames(c, "toy:pick", map[string]any{"autoreset": "SameStep"}), 2)
-	_, _, err := g.callForMemory("share_final")
-	require.NoError(t, err)
+	envtest.Must2(g.callForMemory("share_final"))
 	require.NoError(t, g.share(1))
 	limited(t, g.Call("share", nil, 1), wire.Limit, "max_mappings", 3)
 	require.Equal(t, before+2*3, inUse().mappings, "here and in the server")
@@ -306,15 +305,11 @@ func FuzzSlots(f *testing.F) {
 func asked(t *testing.T, conn net.Conn, op byte, a, b int) bool {
 	slot, changed := map[string]any{"slot": a}, wire.AppendStepSlot(nil, 7, 1, 0)
 	changed[(a&0xff)%len(changed)] = byte(b)
-	_, err := conn.Write([][]byte{
+	err := envtest.Failed(conn.Write([][]byte{
 		request("share", 1, a), wire.AppendStepSlot(nil, 7, 1, uint32(a)), request("reset", 1, slot),
 		request("rollout", 1, b%16, slot), request("clone", 1, u32(0), u32(1), slot), request("close", 1), changed,
-	}[op%7])
-	if err == nil {
-		err = conn.SetReadDeadline(time.Now().Add(300 * time.Millisecond))
-	}
-	if err == nil {
-		_, err = nextMessage(conn)
-	}
-	return err == nil // it goes on, and does not wait for the rest of what now is another message
+	}[op%7]))
+	err = errors.Join(err, conn.SetReadDeadline(time.Now().Add(300*time.Millisecond)))
+	// It goes on, and does not wait for the rest of what now is another message.
+	return err == nil && envtest.Failed(nextMessage(conn)) == nil
 }
