@@ -225,19 +225,17 @@ var attacks = map[string]func(*attacker){
 	"open":  opens,
 	"close": func(a *attacker) { opens(a); a.send(16, "close", 1) },
 	"reset": func(a *attacker) { stepping(a, nil); a.send(8, "reset", 2) },
-	"step": func(a *attacker) {
-		rows := stepping(a, nil)
+	"step": on(nil, func(a *attacker, rows int) {
 		a.send(4, "step", 2, make([]byte, 8*rows))
 		a.send(8, "step", 2, make([]byte, 2*rows))
-	},
+	}),
 	"share":       shares,
 	"step_slot":   func(a *attacker) { shares(a); a.send(16, "step_slot", 2, 0) },
 	"share_final": func(a *attacker) { stepping(a, nil); a.send(16, "share_final", 2) },
-	"push_final": func(a *attacker) {
-		rows := stepping(a, map[string]any{"max_episode_steps": 1})
+	"push_final": on(map[string]any{"max_episode_steps": 1}, func(a *attacker, rows int) {
 		a.call("push_final", 2)
 		a.send(16, "step", 2, make([]byte, 2*rows))
-	},
+	}),
 	"final":        func(a *attacker) { ends(a); a.send(8, "final", 2); a.send(8, "final", 2, 0) },
 	"legal":        func(a *attacker) { stepping(a, nil); a.send(16, "legal", 2, nil) },
 	"afterstates":  func(a *attacker) { stepping(a, nil); a.send(8, "afterstates", 2, nil) },
@@ -255,43 +253,35 @@ var attacks = map[string]func(*attacker){
 		_ = a.c.Call("snapshot", &d, 2, nil)
 		a.bulk("restore", 2, first(d.Count), d.States)
 	},
-	"clone": func(a *attacker) {
-		n := stepping(a, nil) / 2
-		a.send(4, "clone", 2, first(n), append(first(n)[4:], 0, 0, 0, 0))
-	},
+	"clone": on(nil, func(a *attacker, rows int) {
+		a.send(4, "clone", 2, first(rows/2), append(first(rows / 2)[4:], 0, 0, 0, 0))
+	}),
 	"checkpoint": func(a *attacker) { leagues(a); a.send(8, "checkpoint", 2, nil) },
 	"resume": func(a *attacker) {
 		stepping(a, nil)
 		head, _ := json.Marshal(map[string]any{"format": 4, "opponents": long(60_000, 100)})
 		a.bulk("resume", 2, nil, head, make([]byte, 4<<20))
 	},
-	"replay": func(a *attacker) {
-		n := stepping(a, nil) / 2
-		a.send(4, "replay", 2, nil, bytes.Repeat([]byte{1, 0, 0, 0}, n), make([]byte, 4*n), nil)
-	},
-	"rollout": func(a *attacker) {
-		n := stepping(a, nil) / 2
-		a.send(2, "rollout", 2, max(1, (8<<20)/(n*1000)))
+	"replay": on(nil, func(a *attacker, rows int) {
+		a.send(4, "replay", 2, nil, bytes.Repeat([]byte{1, 0, 0, 0}, rows/2), make([]byte, 2*rows), nil)
+	}),
+	"rollout": on(nil, func(a *attacker, rows int) {
+		a.send(2, "rollout", 2, max(1, (8<<20)/(rows*500)))
 		a.send(2, "rollout", 2, 2, map[string]any{"keep": "last", "policy": "learned"})
-	},
+	}),
 	"record":  func(a *attacker) { records(a); a.send(3, "rollout", 2, 10, map[string]any{"keep": "last"}) },
 	"records": func(a *attacker) { records(a); a.send(8, "records", 2) },
-	"send": func(a *attacker) {
-		n := stepping(a, nil) / 2
-		a.send(4, "send", 2, first(n), make([]byte, 4*n))
-	},
-	"recv": func(a *attacker) {
-		n := stepping(a, nil) / 2
+	"send":    on(nil, func(a *attacker, rows int) { a.send(4, "send", 2, first(rows/2), make([]byte, 2*rows)) }),
+	"recv": on(nil, func(a *attacker, rows int) {
 		for range 3 {
-			a.send(1, "send", 2, first(n), make([]byte, 4*n))
-			a.send(4, "recv", 2, n, n, 1000)
+			a.send(1, "send", 2, first(rows/2), make([]byte, 2*rows))
+			a.send(4, "recv", 2, rows/2, rows/2, 1000)
 		}
-	},
+	}),
 	"asked": func(a *attacker) { stepping(a, beside("client:me")); a.send(8, "asked", 2, nil) },
-	"answer": func(a *attacker) {
-		n := stepping(a, beside("client:me"))
-		a.send(8, "answer", 2, first(n), bytes.Repeat([]byte{1}, n), bytes.Repeat([]byte{0xFF}, 2*n))
-	},
+	"answer": on(beside("client:me"), func(a *attacker, rows int) {
+		a.send(8, "answer", 2, first(rows), bytes.Repeat([]byte{1}, rows), bytes.Repeat([]byte{0xFF}, 2*rows))
+	}),
 	"stream_stats":   func(a *attacker) { stepping(a, nil); a.send(500, "stream_stats", 2) },
 	"set_opponents":  func(a *attacker) { leagues(a); a.send(4, "rollout", 2, 1, map[string]any{"keep": "last"}) },
 	"opponent_stats": func(a *attacker) { leagues(a); a.send(16, "opponent_stats", 2) },
@@ -311,6 +301,11 @@ func stepping(a *attacker, options map[string]any) int {
 
 // beside are the options of games with an opponent.
 func beside(spec string) map[string]any { return map[string]any{"opponents": map[int]any{1: spec}} }
+
+// on attacks games after their reset.
+func on(options map[string]any, attack func(a *attacker, rows int)) func(*attacker) {
+	return func(a *attacker) { attack(a, stepping(a, options)) }
+}
 
 // records lets many games end and be recorded.
 func records(a *attacker) {

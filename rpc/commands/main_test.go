@@ -291,8 +291,7 @@ func TestDefaultAddress(t *testing.T) {
 // With --max-memory 0 memory has no limit, which clients are told as the largest number.
 func TestNoMemoryLimit(t *testing.T) {
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--max-memory", "0")
-	c, hello, err := greeted(t, p.Ready[0], server.Protocol[:]...)
-	require.NoError(t, err)
+	c, hello := envtest.Must2(greeted(t, p.Ready[0], server.Protocol[:]...))
 	require.Equal(t, limits.Unlimited, hello.Limits["max_memory"])
 	envtest.Must(c.Open("dropblox", map[string]any{"num_envs": 64}))
 }
@@ -314,8 +313,7 @@ func TestTimeoutFlags(t *testing.T) {
 // Only with a token may games be watched from other machines.
 func TestWatchRefuses(t *testing.T) {
 	c := serveCmd{}
-	all := envtest.Must(c.listen(nil, &ready{}, nil, nil, nil))
-	require.Empty(t, all, "off by default")
+	require.Empty(t, envtest.Must(c.listen(nil, &ready{}, nil, nil, nil)), "off by default")
 	c.Watch = "0.0.0.0:0"
 	require.ErrorContains(t, envtest.Failed(c.listen(nil, &ready{}, nil, nil, nil)), "set a token")
 	for address, tokens := range map[string][]limits.Token{"0.0.0.0:0": {{Secret: "x"}}, "127.0.0.1:0": nil} {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,8 +59,7 @@ func TestOtherProtocolsAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("the client speaks protocol %d.%d", proto[0], proto[1]))
 		require.ErrorContains(t, err, fmt.Sprintf("the %s is older", older))
 	}
-	_, hello, err := greeted(t, address, server.Protocol[0], 99)
-	require.NoError(t, err)
+	_, hello := envtest.Must2(greeted(t, address, server.Protocol[0], 99))
 	require.Equal(t, server.Protocol[:], hello.Proto)
 }
 
@@ -78,12 +78,9 @@ func TestOldStatesGoOn(t *testing.T) {
 			g := envtest.Must(c.Open(name, map[string]any{"seats": facts.Seats, "rows": rows, "autoreset": "NextStep"}))
 			require.NoError(t, g.CallSlab("restore", nil, state))
 			require.NoError(t, g.Call("rollout", nil, 40, map[string]any{"keep": "last"}))
-			var seen struct {
-				Planes  []byte `msgpack:"planes"`
-				Globals []byte `msgpack:"globals"`
-			}
+			var seen map[string]any
 			require.NoError(t, g.Call("observe", &seen, nil))
-			sum := sha256.Sum256(append(seen.Planes, seen.Globals...))
+			sum := sha256.Sum256(slices.Concat(seen["planes"].([]byte), seen["globals"].([]byte)))
 			require.Equal(t, facts.After, fmt.Sprintf("%x", sum), "%s, rows %s", name, rows)
 
 			for at, says := range map[int]string{3: "another version of the format", 4: "another game, rules version or number"} {
@@ -129,8 +126,7 @@ func TestOldWeightsPlay(t *testing.T) {
 		require.Equal(t, choice, action)
 		s.Step(env.Alone(0, action))
 	}
-	_, facts, err := mlp.Parse(file)
-	require.NoError(t, err)
+	_, facts := envtest.Must2(mlp.Parse(file))
 	require.ErrorContains(t, facts.Check("dropblox", 2, facts.Features), "weights are for rules version 1 of dropblox, not 2")
 	other := append([]string{"new"}, facts.Features...)
 	require.ErrorContains(t, facts.Check("dropblox", 1, other), `weights have feature 0 as "`)
@@ -151,8 +147,7 @@ func TestOldSpecsAreKnown(t *testing.T) {
 	} {
 		g := envtest.Must(games.Lookup(game))
 		for _, spec := range specs {
-			_, err := bots.Parse(g, bots.Own(spec))
-			require.NoError(t, err, "%s: %s", game, spec)
+			require.NoError(t, envtest.Failed(bots.Parse(g, bots.Own(spec))), "%s: %s", game, spec)
 		}
 	}
 }
