@@ -224,9 +224,7 @@ func recording(t *testing.T, game string, sc server.Config, change func(*Config)
 	to := envtest.Must(record.Append(path))
 	w = start(t, game, sc, func(c *Config) {
 		c.Records = to
-		if change != nil {
-			change(c)
-		}
+		change(c)
 	})
 	return w, func() map[string]*record.Record {
 		require.NoError(t, w.Close())
@@ -287,7 +285,7 @@ func TestRecords(t *testing.T) {
 // A branch continues the record of its game, and so does a restored position, unless its future was drawn anew: no seed
 // leads there. A game that was rewound is recorded as it went on.
 func TestRecordsOfBranches(t *testing.T) {
-	w, records := recording(t, "blockbattle", server.Config{}, nil)
+	w, records := recording(t, "blockbattle", server.Config{}, func(*Config) {})
 	p := w.dial(t, "")
 	p.step(movesOf(p.reset(`{"seed": 5, "episode_id": "game"}`))[3])
 	same := namesOf(p.must("fork", map[string]any{"n": 1}))[0]
