@@ -23,25 +23,20 @@ import (
 	"blockyard/env/envtest"
 )
 
-// drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set, and names
-// the agents a, b, ... in records unless name is set.
+// drawn is a contest between agents that play at random. It notes what note makes of a result, if that is set.
 type drawn struct {
 	note func(*match.Played)
-	name func(entrant int) string
+	name func(entrant int) string // in records
 }
 
+// letter is the name of an entrant: a, b, ...
+func letter(entrant int) string { return string(rune('a' + entrant)) }
+
 func (d drawn) Play(ctx context.Context, p *match.Played) (*record.Record, error) {
-	seed, err := strconv.ParseUint(p.Seed, 10, 64)
-	if err != nil {
-		return nil, err
-	}
+	seed := envtest.Must(strconv.ParseUint(p.Seed, 10, 64))
 	m := match.Game{Rules: blocking.Game, Seed: seed}
 	for seat, e := range p.Seats {
-		name := string(rune('a' + e))
-		if d.name != nil {
-			name = d.name(e)
-		}
-		m.Names, m.Agents = append(m.Names, name), append(m.Agents, search.NewRandom(seed+uint64(seat)))
+		m.Names, m.Agents = append(m.Names, d.name(e)), append(m.Agents, search.NewRandom(seed+uint64(seat)))
 	}
 	rec, err := match.Play(ctx, m)
 	if err != nil {
@@ -63,14 +58,15 @@ func swap(r *match.Played) {
 // TestForgedGamesDoNotCount: a game is void if its record does not prove what was noted, whether the contest noted
 // something else, or somebody has changed the journal or the record since. The others count.
 func TestForgedGamesDoNotCount(t *testing.T) {
-	lies := open(t, t.TempDir(), drawn{note: swap}, "a", "b", "c")
+	lies := open(t, t.TempDir(), drawn{swap, letter}, "a", "b", "c")
 	require.NoError(t, lies.Play(t.Context()))
 	require.Len(t, lies.Report().Void, 6)
 	require.Contains(t, lies.Report().Void[0], " points, ")
 	require.Zero(t, lies.Report().Players[0].Games)
 
 	dir := t.TempDir()
-	tour := open(t, dir, drawn{}, "a", "b", "c")
+	honest := drawn{name: letter}
+	tour := open(t, dir, honest, "a", "b", "c")
 	require.NoError(t, tour.Play(t.Context()))
 	require.Empty(t, tour.Report().Void)
 	require.NotContains(t, tour.Report().String(), "does not count")
@@ -103,7 +99,7 @@ func TestForgedGamesDoNotCount(t *testing.T) {
 		"it has no record":         func() { require.NoError(t, os.Remove(first)) },
 	} {
 		forge()
-		again := open(t, dir, drawn{}, "a", "b", "c")
+		again := open(t, dir, honest, "a", "b", "c")
 		require.NoError(t, again.Play(t.Context()))
 		r := again.Report()
 		require.Equal(t, []int{1, 5}, []int{len(r.Void), r.Games}, why)
@@ -219,8 +215,8 @@ func TestThePageIsThereFromTheStart(t *testing.T) {
 	require.NotRegexp(t, `>testing<|http-equiv="refresh"`, page())
 	require.Regexp(t, "(?s)>stopped<.*1 of 2 games", page())
 
-	_, err := openJournal(dir, &tour.Config, "", tour.Entrants)
-	require.ErrorContains(t, err, "another process plays in "+dir)
+	other := envtest.Failed(openJournal(dir, &tour.Config, "", tour.Entrants))
+	require.ErrorContains(t, other, "another process plays in "+dir)
 	require.NoError(t, tour.Journal.Close())
 	for says, entrants := range map[string][]*Entrant{
 		"c is new, b is missing: name another folder": {{Name: "a"}, {Name: "c"}},

@@ -28,14 +28,12 @@ import (
 func openLeague(t *testing.T, dir string) *League {
 	subs := filepath.Join(dir, SubmissionsDir)
 	require.NoError(t, os.MkdirAll(subs, 0o755))
-	j, err := OpenJournal(dir)
-	require.NoError(t, err)
+	j := envtest.Must(OpenJournal(dir))
 	t.Cleanup(func() { _ = j.Close() })
 	l := &League{Dir: dir, Tell: func(string, ...any) {}}
 	l.Tournament = &Tournament{Journal: j, Config: Config{Rules: blocking.Game, Format: Ongoing, Seats: 2, Games: 2, Seed: 1}}
 	l.Runner = drawn{name: func(e int) string { return l.Entrants[e].Agent }}
-	_, l.Entrants, err = j.Kept()
-	require.NoError(t, err)
+	_, l.Entrants = envtest.Must2(j.Kept())
 	require.NoError(t, j.Begin(&l.Config, "", l.Entrants))
 	l.List = func() ([]*bots.Agent, error) { return Submissions(blocking.Game, subs) }
 	l.Ready = func(_ context.Context, e *Entrant, _ []*Entrant) error { return os.MkdirAll(e.into, 0o755) }
@@ -101,13 +99,6 @@ func playTo(t *testing.T, l *League, games int) {
 	require.NoError(t, l.Tournament.Play(t.Context()))
 }
 
-// over is the Until of a league that has ended.
-func over() <-chan struct{} {
-	ended := make(chan struct{})
-	close(ended)
-	return ended
-}
-
 // here lists the names of those that play.
 func here(l *League) (names []string) {
 	for _, k := range l.playing() {
@@ -119,32 +110,21 @@ func here(l *League) (names []string) {
 // TestVersions: a version is known by its content, has a name of its own, and keeps the dialect that its test has found.
 // What comes instead of a file with another ending is a version too; what is no part of a bot changes nothing.
 func TestVersions(t *testing.T) {
-	type step struct {
-		files map[string]string // what changes in the folder; "" removes a file
-		here  []string
-	}
 	for name, c := range map[string]struct {
 		entrants int
-		steps    []step
+		steps    [][2]string // which files change, those without a text are removed, and who plays then
 	}{
-		"versions are back, one leaves": {4, []step{
-			{map[string]string{"a.py": "1"}, []string{"a"}},
-			{map[string]string{"a.c": "123"}, []string{"a", "a (2)"}},
-			{map[string]string{"a.py": "22"}, []string{"a (2)", "a v2"}},
-			{map[string]string{"a.py": "333"}, []string{"a (2)", "a v3"}},
-			{map[string]string{"a.py": "22"}, []string{"a (2)", "a v2"}},
-			{map[string]string{"a.py": "1"}, []string{"a", "a (2)"}},
-			{map[string]string{"a.py": ""}, []string{"a (2)"}},
+		"versions are back, one leaves": {4, [][2]string{
+			{"a.py=1", "a"},
+			{"a.c=123", "a, a (2)"},
+			{"a.py=22", "a (2), a v2"},
+			{"a.py=333", "a (2), a v3"},
+			{"a.py=22", "a (2), a v2"},
+			{"a.py=1", "a, a (2)"},
+			{"a.py=", "a (2)"},
 		}},
-		"other endings": {3, []step{
-			{map[string]string{"a.py": "1"}, []string{"a"}},
-			{map[string]string{"a.py": "", "a.zip": "2"}, []string{"a v2"}},
-			{map[string]string{"a.zip": "", "a.tar.gz": "3"}, []string{"a v3"}},
-		}},
-		"no part of a bot": {1, []step{
-			{map[string]string{"a/bot.py": "1"}, []string{"a"}},
-			{map[string]string{"a/__pycache__/bot.pyc": "2", "__pycache__/a.pyc": "3"}, []string{"a"}},
-		}},
+		"other endings":    {3, [][2]string{{"a.py=1", "a"}, {"a.py= a.zip=2", "a v2"}, {"a.zip= a.tar.gz=3", "a v3"}}},
+		"no part of a bot": {1, [][2]string{{"a/bot.py=1", "a"}, {"a/__pycache__/bot.pyc=2 __pycache__/a.pyc=3", "a"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := opened(t, t.TempDir())
@@ -153,24 +133,26 @@ func TestVersions(t *testing.T) {
 					e.Dialect = "port"
 				}
 			})
+			playing := func() string { return strings.Join(here(l), ", ") }
 			for _, s := range c.steps {
-				for name, text := range s.files {
+				for _, change := range strings.Fields(s[0]) {
+					name, text, _ := strings.Cut(change, "=")
 					if path := write(t, l, name, text); text == "" {
 						require.NoError(t, os.Remove(path))
 					}
 				}
 				look(t, l, 3)
-				require.Equal(t, s.here, here(l))
+				require.Equal(t, s[1], playing())
 				for _, k := range l.playing() {
 					require.Equal(t, "port", l.Entrants[k].Dialect)
 				}
-				require.Len(t, envtest.Must(os.ReadDir(filepath.Join(l.Dir, BuildDir))), len(s.here), "of those that play")
+				require.Len(t, envtest.Must(os.ReadDir(filepath.Join(l.Dir, BuildDir))), len(here(l)), "of those that play")
 			}
 			require.Len(t, l.Entrants, c.entrants)
 			require.NoError(t, l.Journal.Close())
 			l = opened(t, l.Dir)
 			look(t, l, 2)
-			require.Equal(t, c.steps[len(c.steps)-1].here, here(l), "by the journal")
+			require.Equal(t, c.steps[len(c.steps)-1][1], playing(), "by the journal")
 			require.Len(t, l.Entrants, c.entrants)
 		})
 	}
@@ -179,11 +161,13 @@ func TestVersions(t *testing.T) {
 // TestWhoIsBeingCopied: nobody is taken whose files have just come or changed.
 func TestWhoIsBeingCopied(t *testing.T) {
 	l := opened(t, t.TempDir())
+	ended, end := context.WithCancel(t.Context())
+	end()
 	write(t, l, "a.py", "1")
 	write(t, l, "a.c", "1")
 	look(t, l, 1)
 	require.Empty(t, here(l), "seen once")
-	l.Until = over()
+	l.Until = ended.Done()
 	require.Nil(t, l.comes(t.Context()), "it does not wait any more")
 	write(t, l, "a.c", "123")
 	look(t, l, 1)
@@ -256,13 +240,11 @@ func TestNobodyIsLeftOut(t *testing.T) {
 	for _, name := range []string{"a.py", "b.py", "slow.py", "bad.py"} {
 		write(t, l, name, name)
 	}
-	l.Limit, l.Workers = 2, 1
-	played := make(chan struct{})
-	enough := sync.OnceFunc(func() { close(played) })
-	l.Here = 4
+	l.Limit, l.Workers, l.Here = 2, 1, 4
+	played, enough := context.WithCancel(t.Context())
 	before(l, func(e *Entrant) {
 		if e.Name == "slow" || e.Name == "bad" {
-			<-played
+			<-played.Done()
 		}
 		if e.Name == "bad" {
 			e.refuse("no", "")
@@ -381,13 +363,13 @@ func TestReplacedWhileItIsTested(t *testing.T) {
 // TestStoppedWhileItWaits: a league without entrants waits, and is stopped, not over, when it is interrupted.
 func TestStoppedWhileItWaits(t *testing.T) {
 	l := openLeague(t, t.TempDir())
-	ctx, stop := context.WithCancel(t.Context())
-	l.Tell = func(string, ...any) { stop() }
-	require.ErrorIs(t, l.Play(ctx), context.Canceled)
+	ended, end := context.WithCancel(t.Context())
+	l.Tell = func(string, ...any) { end() }
+	require.ErrorIs(t, l.Play(ended), context.Canceled)
 	require.Contains(t, pageOf(l.Dir), ">stopped<")
 
 	l = openLeague(t, t.TempDir())
-	l.Until = over()
+	l.Until = ended.Done()
 	require.NoError(t, l.Play(t.Context()))
 	require.False(t, l.Report().Over, "it can go on")
 }
@@ -425,8 +407,8 @@ func TestCandidateThatCannotBeKept(t *testing.T) {
 	change("1")
 	ready := l.Ready
 	before(l, func(*Entrant) { change("22") })
-	_, err := l.Try(t.Context(), bots.Submitted(blocking.Game, "README.zip"), "best", &match.SPRT{}, 10)
-	require.ErrorContains(t, err, "README.zip is the name of a note")
+	note := bots.Submitted(blocking.Game, "README.zip")
+	require.ErrorContains(t, envtest.Failed(l.Try(t.Context(), note, "best", &match.SPRT{}, 10)), "README.zip is the name of a note")
 	require.ErrorContains(t, envtest.Failed(try()), "has changed while it was played")
 	l.Ready = ready
 	change("1")

@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -34,19 +33,12 @@ type port struct {
 	address string
 	origin  string            // of the requests, if set
 	tokens  map[string]string // of the authors
-	mu      sync.Mutex
-	told    []string // the organiser
 }
 
 func openPort(t *testing.T, authors ...string) *port {
 	p := &port{T: t, tokens: map[string]string{}}
 	l := opened(t, t.TempDir())
 	l.Uploads = true
-	l.Tell = func(format string, a ...any) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.told = append(p.told, fmt.Sprintf(format, a...))
-	}
 	for _, name := range authors {
 		p.tokens[name] = envtest.Must(AddAuthor(l.Dir, name))
 	}
@@ -175,8 +167,11 @@ func TestUploadsAreRefused(t *testing.T) {
 	p.want(401, "bob", "PUT /bots/one.zip", "text") // at once
 	subs := filepath.Join(p.League.Dir, SubmissionsDir)
 	require.NoError(t, os.Rename(subs, subs+".away"))
+	told := make(chan string, 1)
+	p.League.Tell = func(format string, a ...any) { told <- fmt.Sprintf(format, a...) }
 	require.NotContains(t, p.want(507, "cat", "PUT /bots/three.zip", "text"), p.League.Dir)
-	require.Contains(t, strings.Join(p.told, "\n"), subs, "the organiser is told")
+	close(told)
+	require.Contains(t, <-told, subs, "the organiser is told")
 }
 
 // TestSlowUploads: one that is slow keeps nobody from uploading but its author, and ends after a while.
