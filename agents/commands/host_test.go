@@ -145,9 +145,8 @@ func TestHostFaults(t *testing.T) {
 	slow := `while read -r who x; do case "$who" in action) sleep 0.2; echo drop;; esac; done`
 	file := filepath.Join(t.TempDir(), "duels.jsonl")
 	for _, c := range []struct {
-		line  string
-		bots  []string
-		wants []string
+		line        string
+		bots, wants []string
 	}{
 		{"blockbattle --games 2 --json --timebank 20ms --time-per-move 20ms --timeouts 2", []string{dropper, slow},
 			[]string{`"games":2,`, `"timeouts":4,`, `"ended_early":2,`}},
@@ -264,24 +263,9 @@ func TestHostRefusesFlagsOfOtherGames(t *testing.T) {
 		require.Contains(t, errs, flag+" is no option of this contest, which has --", line)
 		require.NotContains(t, strings.SplitN(errs, "which has", 2)[1], flag+" ", line)
 	}
+	fails(t, 2, `unknown agent "dropblox_ai"`, "host --own-dir dropblox") // the game behind a flag without a value
 	_, errs := ends(t, 2, "host blockbattle --shades 2")
 	require.Regexp(t, "the flags of agents host are --bot .*--games .*--seatings .*--timebank", errs)
-}
-
-// Flags stand before or after the game, with values or without.
-func TestHostTakesFlagsAnywhere(t *testing.T) {
-	for line, want := range map[string]string{
-		"host -qh blockbattle":                 "--timebank",
-		"host --version blockbattle":           "agents devel",
-		"host --help":                          "--seatings",
-		"host blocking --help":                 "blockbattle, tetrisduel, blocking",
-		"host --own-dir --turns 1 dropblox -h": "--own-dir",
-	} {
-		require.Contains(t, succeeds(t, line), want, line)
-	}
-	require.NotRegexp(t, `--timebank|--own-dir|\ntetrisduel: `, succeeds(t, "host blocking --help"), "only the options of the game")
-	t.Chdir(t.TempDir())
-	fails(t, 2, `unknown agent "dropblox_ai"`, "host --own-dir dropblox") // the game behind a flag without a value
 }
 
 // TestHostSubmissions: bots may be an archive and a source file, whose names may have blanks; what does not compile is

@@ -109,9 +109,7 @@ func TestDropbloxStarters(t *testing.T) {
 	state := introduced(t, dropbloxcontest.JSON(s))
 	var said []string
 	for _, p := range programs {
-		out, err := exec.Command("sh", "-c", p+` "$@"`, "sh", state, "60").Output()
-		require.NoError(t, err, p)
-		said = append(said, string(out))
+		said = append(said, string(envtest.Must(exec.Command("sh", "-c", p+` "$@"`, "sh", state, "60").Output())))
 	}
 	require.NotEmpty(t, said[0])
 	require.Equal(t, slices.Repeat(said[:1], len(said)), said)
