@@ -34,8 +34,8 @@ import (
 	"blockyard/datasets/program/web/webtest"
 	"blockyard/datasets/record"
 	"blockyard/datasets/record/gamelog"
+	"blockyard/datasets/record/playback"
 	"blockyard/datasets/viewer/analysis"
-	"blockyard/env"
 	"blockyard/env/envtest"
 	"blockyard/env/games"
 )
@@ -130,13 +130,18 @@ func (b *tab) games() {
 		if !g.Live && !g.Stopped {
 			b.Await("document.querySelector('.caption .end, .tint') !== null")
 		}
-		for seat, score := range g.Scores {
-			if !g.Live {
-				shown := b.Text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
-				require.Equal(b, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
-			}
+		if !g.Live {
+			b.scores(g.Scores)
 		}
 		b.Shot("end-" + word(g.ID))
+	}
+}
+
+// scores requires that the page shows these, of each seat.
+func (b *tab) scores(want []int) {
+	for seat, score := range want {
+		shown := b.Text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
+		require.Equal(b, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
 	}
 }
 
@@ -517,17 +522,11 @@ func TestMarkedDropblox(t *testing.T) {
 	}
 }
 
-// shows is a server's --watch, whose games take a step with every request.
+// shows is a server's --watch, whose games are positions of a recorded one, and take a step with every request.
 func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
+	rec := firstOf("../games/" + game + ".jsonl")
 	g := envtest.Must(games.Lookup(game))
-	seats := g.MinSeats
-	players := []string{"client", "learned:ply=2", "hand", "hand"}[:seats]
-	var states []env.State
-	for k := range mostGames {
-		s := g.New(seats)
-		s.Reset(uint64(k))
-		states = append(states, s)
-	}
+	shown := envtest.Must(playback.Whole(t.Context(), g, rec))
 	var painter Painter
 	server := httptest.NewServer(web.Handler(func(w http.ResponseWriter, r *http.Request) error {
 		if r.Header.Get("Authorization") != "Bearer secret" {
@@ -537,17 +536,10 @@ func shows(t *testing.T, game string, asked *atomic.Int64) *httptest.Server {
 		fmt.Sscan(r.FormValue("count"), &count)
 		turn := int(asked.Add(1))
 		list := []map[string]any{}
-		for k, s := range states[:count] {
-			m := env.NoMoves
-			for set := s.Acting(); set != 0; set = set.Rest() {
-				legal := s.Legal(set.First(), nil)
-				m[set.First()] = legal[(turn*7+k)%len(legal)]
-			}
-			if s.Acting() != 0 {
-				s.Step(m)
-			}
+		for k := range count {
+			shown.Seek((turn + k) % shown.Len())
 			list = append(list, map[string]any{"id": fmt.Sprint("1.1.", k), "game": g.Name, "title": g.Title,
-				"players": players, "frame": painter.Position(s, players, turn, true)})
+				"players": rec.Agents, "frame": painter.Position(shown.State(), rec.Agents, turn, true)})
 		}
 		web.Answer(w, map[string]any{"games": list, "handles": 1, "envs": 1024, "waiting": false})
 		return nil
@@ -582,11 +574,8 @@ func TestLiveAsksRarely(t *testing.T) {
 	h := &Live{Address: strings.TrimPrefix(server.URL, "http://"), Token: "secret"}
 	began := time.Now()
 	for range 20 {
-		w := httptest.NewRecorder()
-		h.routes().ServeHTTP(w, httptest.NewRequest("GET", "/api/live?count=9", nil))
-		require.Equal(t, 200, w.Code)
 		var got struct{ Games []json.RawMessage }
-		require.NoError(t, json.NewDecoder(w.Body).Decode(&got))
+		require.Equal(t, 200, serveAt(t, h.routes()).get("/api/live?count=9", &got))
 		require.Len(t, got.Games, 9)
 	}
 	require.LessOrEqual(t, asked.Load(), 1+int64(time.Since(began)/refreshed))
@@ -634,10 +623,8 @@ func TestRecordPage(t *testing.T) {
 			b.on(t)
 			rec := firstOf(file)
 			rec.Agents[0] = `</script><b id="bad">x</b>`
-			source := filepath.Join(dir, "my game #1.jsonl")
-			w := envtest.Must(record.Create(source))
-			require.NoError(t, w.Write(rec))
-			require.NoError(t, w.Close())
+			source := filepath.Join(t.TempDir(), "my game #1.jsonl")
+			require.NoError(t, record.AppendTo(source, rec))
 			var doc strings.Builder
 			require.Equal(t, 1, envtest.Must(WriteHTML(t.Context(), &doc, source, -1)).Number)
 			require.Less(t, doc.Len(), 1<<20)
@@ -656,10 +643,7 @@ func TestRecordPage(t *testing.T) {
 			b.Press(kb.End)
 			b.counter(fmt.Sprintf("%s / %s", last, last))
 			b.Await("document.querySelector('.caption .end, .tint') !== null")
-			for seat, score := range rec.Scores {
-				shown := b.Text(fmt.Sprintf("document.querySelectorAll('.seat .score')[%d].textContent", seat))
-				require.Equal(t, fmt.Sprint(score), strings.ReplaceAll(shown, ",", ""))
-			}
+			b.scores(rec.Scores)
 			b.Shot("static-" + name)
 			b.Press(kb.Escape)
 			b.Await("document.querySelectorAll('.row').length === 1")
@@ -736,21 +720,18 @@ func TestPageOfBadRecords(t *testing.T) {
 	}
 	require.Error(t, envtest.Failed(WriteHTML(t.Context(), io.Discard, "testdata/missing.jsonl", 1)))
 	for said, change := range map[string]func(*record.Record){
-		"version":          func(r *record.Record) { r.Rules++ },
-		"nochess":          func(r *record.Record) { r.Game = "nochess" },
-		"agents":           func(r *record.Record) { r.Agents = nil },
-		"of the 7 seats":   func(r *record.Record) { r.Seats = 7 },
-		"draws":            func(r *record.Record) { r.Draws = [][]uint16{make([]uint16, 9)} },
-		"4 bytes":          func(r *record.Record) { r.Start = []byte("what") },
-		"context canceled": func(r *record.Record) {},
+		"version":        func(r *record.Record) { r.Rules++ },
+		"nochess":        func(r *record.Record) { r.Game = "nochess" },
+		"agents":         func(r *record.Record) { r.Agents = nil },
+		"of the 7 seats": func(r *record.Record) { r.Seats = 7 },
+		"draws":          func(r *record.Record) { r.Draws = [][]uint16{make([]uint16, 9)} },
+		"4 bytes":        func(r *record.Record) { r.Start = []byte("what") },
 	} {
-		rec, ctx := good, context.Background()
+		rec := good
 		change(&rec)
-		if said == "context canceled" {
-			done, stop := context.WithCancel(ctx)
-			stop()
-			ctx = done
-		}
-		require.ErrorContains(t, envtest.Failed(entryOf(&rec, "x").html(ctx)), said)
+		require.ErrorContains(t, envtest.Failed(entryOf(&rec, "x").html(t.Context())), said)
 	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	require.ErrorIs(t, envtest.Failed(entryOf(&good, "x").html(ended)), context.Canceled)
 }

@@ -3,11 +3,9 @@ package viewer
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -23,7 +21,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/named"
+	"blockyard/datasets/program/ops/opstest"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
 	"blockyard/env"
 	"blockyard/env/envtest"
 	"blockyard/env/envtest/toy"
@@ -37,16 +37,15 @@ func TestPagesNameTheProgram(t *testing.T) {
 		"datasets view", "blockyard view").Replace
 	defer func() { named.In = func(text string) string { return text } }()
 	other := regexp.MustCompile(`\b(agents|datasets|train|rpc) [a-z]+ (--|FILE)`)
-	server, all := NewServer(new(Library), nil), ""
-	for _, page := range []string{"api", "analysis", "play", "live"} {
+	server, all := NewServer(new(Library), nil), Standalone("index.html", "")
+	for _, page := range []string{"api.js", "analysis.js", "play.js", "live.js", "api/analysis?id=x&turn=0"} {
 		w := httptest.NewRecorder()
-		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+page+".js", nil))
-		require.Equal(t, fmt.Sprint(w.Body.Len()), w.Header().Get("Content-Length"))
+		server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/"+page, nil))
+		if strings.HasSuffix(page, ".js") {
+			require.Equal(t, fmt.Sprint(w.Body.Len()), w.Header().Get("Content-Length"))
+		}
 		all += w.Body.String()
 	}
-	w := httptest.NewRecorder()
-	server.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/api/analysis?id=x&turn=0", nil))
-	all += w.Body.String() + Standalone("index.html", "")
 	require.NotRegexp(t, other, all)
 	for _, text := range []string{"blockyard play --web", "blockyard view --web --live", "blockyard analyze FILE --web"} {
 		require.Contains(t, all, text)
@@ -70,11 +69,10 @@ func copyFile(t testing.TB, from, to string) {
 
 // texts of a recorded history folder.
 func historyTexts(t *testing.T) map[string]string {
-	f := envtest.Must(os.Open("testdata/history.json.gz"))
-	defer f.Close()
-	unzip := envtest.Must(gzip.NewReader(f))
+	file := envtest.Must(jsonl.Open("testdata/history.json.gz"))
+	defer file.Close()
 	files := map[string]string{}
-	require.NoError(t, json.NewDecoder(unzip).Decode(&files))
+	require.NoError(t, json.Unmarshal(envtest.Must(file.Next()), &files))
 	return files
 }
 
@@ -108,20 +106,11 @@ func serveAt(t *testing.T, handler http.Handler) *client {
 
 // get asks for a path and reads the answer into v.
 func (c *client) get(path string, v any) int {
-	reply := envtest.Must(http.Get(c.URL + path))
-	defer reply.Body.Close()
-	text := envtest.Must(io.ReadAll(reply.Body))
+	status, text := opstest.Get(c.T, c.URL+path)
 	if v != nil {
-		require.NoError(c, json.Unmarshal(text, v), "%s: %s", path, text)
+		require.NoError(c, json.Unmarshal([]byte(text), v), "%s: %s", path, text)
 	}
-	return reply.StatusCode
-}
-
-type listed struct {
-	Total, All int
-	Reading    bool
-	Notes      []string
-	Games      []entry
+	return status
 }
 
 // settled asks until the answer is complete.
@@ -136,8 +125,8 @@ func settled[T any](c *client, path string, reading func(*T) bool) (out T) {
 	}
 }
 
-func (c *client) list(q string) listed {
-	return settled(c, "/api/games?q="+url.QueryEscape(q), func(l *listed) bool { return l.Reading })
+func (c *client) list(q string) list {
+	return settled(c, "/api/games?q="+url.QueryEscape(q), func(l *list) bool { return l.Reading })
 }
 
 func (c *client) game(id string) details {
@@ -230,10 +219,9 @@ func TestRefusals(t *testing.T) {
 	}
 	require.Contains(t, c.refused("/api/games?count=100000", 400), "from 1 to 500")
 	require.Empty(t, c.frames("blocking.jsonl:1", 1<<30, 256).Frames)
-	w := httptest.NewRecorder()
-	c.Config.Handler.ServeHTTP(w, httptest.NewRequest("GET", "/api/games", nil))
-	require.Equal(t, 200, w.Code)
-	require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
+	reply := envtest.Must(http.Head(c.URL + "/api/games"))
+	require.Equal(t, 200, reply.StatusCode)
+	require.Contains(t, reply.Header.Get("Content-Security-Policy"), "default-src 'none'")
 	require.ErrorContains(t, envtest.Failed(NewLibrary([]string{filepath.Join(dir, "none")})), "no such file")
 }
 
@@ -394,7 +382,7 @@ func TestViewerBesideBombs(t *testing.T) {
 	for len(seen) < 2 || seen["a blank.jsonl.gz:1"] == "" {
 		require.Less(t, time.Since(began), 5*time.Minute)
 		asked := time.Now()
-		var out listed
+		var out list
 		require.Equal(t, 200, c.get("/api/games", &out))
 		require.Less(t, time.Since(asked), pause+30*time.Second)
 		for _, e := range out.Games {
@@ -573,18 +561,17 @@ func TestRecordsGrow(t *testing.T) {
 	require.Len(t, c.list("").Games, 2)
 	require.Equal(t, len(rec.Choices)+1, c.game("run.jsonl:2").Replay.Frames)
 
-	part := func(part, from, to int, more bool) string {
-		p := map[string]any{"choices": rec.Choices[from:to], "part": part, "more": more}
-		if part == 0 {
-			p["game"], p["rules"], p["seed"] = rec.Game, rec.Rules, fmt.Sprint(rec.Seed)
-			p["seats"], p["agents"] = rec.Seats, rec.Agents
+	part := func(n, from, to int) string {
+		p := record.Record{Part: n, Choices: rec.Choices[from:to], More: to < len(rec.Choices)}
+		if n == 0 {
+			p.Game, p.Rules, p.Seed, p.Seats, p.Agents = rec.Game, rec.Rules, rec.Seed, rec.Seats, rec.Agents
 		}
-		if !more {
-			p["scores"], p["results"] = rec.Scores, rec.Results
+		if !p.More {
+			p.Scores, p.Results = rec.Scores, rec.Results
 		}
 		return string(envtest.Must(json.Marshal(p))) + "\n"
 	}
-	add(part(0, 0, 100, true))
+	add(part(0, 0, 100))
 	games := c.list("").Games
 	require.Len(t, games, 3)
 	require.Equal(t, "run.jsonl:3", games[0].ID, "a game being played comes first")
@@ -592,9 +579,9 @@ func TestRecordsGrow(t *testing.T) {
 	d := c.game("run.jsonl:3")
 	require.Equal(t, 101, d.Replay.Frames)
 	require.True(t, d.Replay.Live)
-	add(part(1, 100, 300, true))
+	add(part(1, 100, 300))
 	require.Equal(t, 301, c.game("run.jsonl:3").Replay.Frames)
-	add(part(2, 300, len(rec.Choices), false))
+	add(part(2, 300, len(rec.Choices)))
 	require.Equal(t, rec.Scores, c.list("").Games[2].Scores)
 	d = c.game("run.jsonl:3")
 	require.Equal(t, len(rec.Choices)+1, d.Replay.Frames)
@@ -671,22 +658,21 @@ func TestLastMovesFall(t *testing.T) {
 	g, s := start("wintetris", 1)
 	var l LastMoves
 	var p Painter
+	lying := func() string { return strings.ReplaceAll(strings.Join(l.filled(s)[0], ""), "?", ".") } // without what falls
 	fell := 0
 	for turn := 0; turn < 300 && s.Acting() != 0; turn++ {
-		low := slices.MaxFunc(p.Marks(g, s, 0), func(a, b Mark) int { return sum(a.Cells) - sum(b.Cells) }) // the lowest one
-		var rows [][]byte                                                                                   // p is the piece
-		for y, row := range lying(&l, s) {
-			rows = append(rows, []byte(row))
-			for x := range row {
-				if slices.Contains(low.Cells, y*len(row)+x) {
-					rows[y][x] = 'p'
-				}
+		low := slices.MaxFunc(p.Marks(g, s, 0), func(a, b Mark) int { return slices.Max(a.Cells) - slices.Max(b.Cells) })
+		board := []byte(lying())
+		for _, k := range low.Cells {
+			board[k] = 'p'
+		}
+		left := ""
+		for row := range slices.Chunk(board, len(l.filled(s)[0][0])) {
+			if bytes.ContainsRune(row, '.') {
+				left += string(row)
 			}
 		}
-		high, wide := len(rows), len(rows[0])
-		rows = slices.DeleteFunc(rows, func(row []byte) bool { return !bytes.ContainsRune(row, '.') })
-		removed := high - len(rows)
-		after := strings.Repeat(".", removed*wide) + string(bytes.Join(rows, nil))
+		after := strings.Repeat(".", len(board)-len(left)) + left
 		var want []int
 		for k := range after {
 			if after[k] == 'p' {
@@ -697,33 +683,18 @@ func TestLastMovesFall(t *testing.T) {
 		l.Play(g, s, m)
 		s.Step(m)
 		l.Follow(s)
-		if strings.Join(lying(&l, s), "") != strings.ReplaceAll(after, "p", "x") {
+		if lying() != strings.ReplaceAll(after, "p", "x") {
 			continue // the piece fell before it had reached the column, or the game is over
 		}
 		for range 2 {
 			require.ElementsMatch(t, want, l.Marks()[0].Cells, "turn %d", turn)
 			l.Follow(s) // again
 		}
-		if removed > 0 && len(want) > 0 {
+		if len(left) < len(board) && len(want) > 0 {
 			fell++
 		}
 	}
 	require.Positive(t, fell, "no piece was left in part")
-}
-
-// lying are the rows of the board, without a piece that is falling.
-func lying(l *LastMoves, s env.State) (rows []string) {
-	for _, row := range l.filled(s)[0] {
-		rows = append(rows, strings.ReplaceAll(row, "?", "."))
-	}
-	return rows
-}
-
-func sum(list []int) (n int) {
-	for _, k := range list {
-		n += k
-	}
-	return n
 }
 
 // palette returns both themes as variables of a style sheet: --surface, --ink1 to --ink15, --seat0 and so on.
