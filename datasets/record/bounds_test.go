@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 )
 
 // A long game whose parts never end, or lack what the others need, is refused before it fills the memory.
@@ -17,10 +18,8 @@ func TestManyPartsAreRefused(t *testing.T) {
 	require.ErrorContains(t, fits(nil, make([][]uint16, MaxDraws+1)), "steps or more, want at most 16777216")
 
 	const head = `{"game":"blocking","seats":2,"agents":["a","b"],"choices":[],"more":true}` + "\n"
-	r, err := NewReader("f", strings.NewReader(head+`{"part":1,"more":true,"choices":[1],"values":[1,2]}`))
-	require.NoError(t, err)
-	_, err = r.Read()
-	require.ErrorContains(t, err, "f:2: invalid record: 2 values, want none or one for each of the 1 choices")
+	r := envtest.Must(NewReader("f", strings.NewReader(head+`{"part":1,"more":true,"choices":[1],"values":[1,2]}`)))
+	require.ErrorContains(t, envtest.Failed(r.Read()), "f:2: invalid record: 2 values, want none or one for each of the 1 choices")
 
 	endless, writer := io.Pipe()
 	go func() {
@@ -31,9 +30,9 @@ func TestManyPartsAreRefused(t *testing.T) {
 		}
 	}()
 	defer endless.Close()
-	r, err = NewReader("f", endless)
-	require.NoError(t, err)
+	r = envtest.Must(NewReader("f", endless))
 	r.Limit(1000, "split it")
+	err := error(nil)
 	for err == nil {
 		err = r.ReadPart(new(Record))
 		r.part = 0 // every part is the next

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,10 +25,8 @@ import (
 var toys = []*env.Game{toy.Pick, toy.Turns}
 
 func lookup(name string, _ []string) (*env.Game, error) {
-	for _, g := range toys {
-		if g.Name == name {
-			return g, nil
-		}
+	if k := slices.IndexFunc(toys, func(g *env.Game) bool { return g.Name == name }); k >= 0 {
+		return toys[k], nil
 	}
 	return nil, fmt.Errorf("no game %q", name)
 }
@@ -71,6 +70,17 @@ func readAll(t *testing.T, path string, partial bool) (out []*record.Record) {
 	return out
 }
 
+// written returns a file of records.
+func written(t testing.TB, all ...*record.Record) []byte {
+	var out bytes.Buffer
+	w := record.NewWriter(&out)
+	for _, rec := range all {
+		require.NoError(t, w.Write(rec))
+	}
+	require.NoError(t, w.Close())
+	return out.Bytes()
+}
+
 func TestWriteRead(t *testing.T) {
 	for _, name := range []string{"games.jsonl", "games.jsonl.gz"} {
 		path := filepath.Join(t.TempDir(), name)
@@ -108,8 +118,7 @@ func TestAppendAfterAnyCut(t *testing.T) {
 		path := filepath.Join(dir, name)
 		first, second := play(toy.Pick, 1, false), play(toy.Turns, 2, true)
 		for _, rec := range []*record.Record{first, second} {
-			w := envtest.Must(record.Append(path))
-			require.NoError(t, errors.Join(w.Write(rec), w.Close()))
+			require.NoError(t, record.AppendTo(path, rec))
 		}
 		whole := envtest.Must(os.ReadFile(path))
 		require.Len(t, readAll(t, path, false), 2)
@@ -117,9 +126,7 @@ func TestAppendAfterAnyCut(t *testing.T) {
 			cut := filepath.Join(dir, "cut"+name)
 			require.NoError(t, os.WriteFile(cut, whole[:n], 0o644))
 			before := readAll(t, cut, true)
-			w, err := record.Append(cut)
-			require.NoError(t, err, "cut at %d", n)
-			require.NoError(t, errors.Join(w.Write(second), w.Close()))
+			require.NoError(t, record.AppendTo(cut, second), "cut at %d", n)
 			require.Equal(t, append(before, second), readAll(t, cut, false), "cut at %d", n)
 		}
 	}
@@ -127,12 +134,10 @@ func TestAppendAfterAnyCut(t *testing.T) {
 
 // The last line may lack its end, but nothing more.
 func TestPartialLine(t *testing.T) {
-	var text bytes.Buffer
-	w := record.NewWriter(&text)
 	rec := play(toy.Pick, 1, false)
-	require.NoError(t, errors.Join(w.Write(rec), w.Write(rec), w.Close()))
+	text := written(t, rec, rec)
 	for cut, want := range map[int]error{10: record.ErrPartial, 1: nil, 0: nil} {
-		r := reader(text.Bytes()[:text.Len()-cut])
+		r := reader(text[:len(text)-cut])
 		envtest.Must(r.Read())
 		_, err := r.Read()
 		require.ErrorIs(t, err, want)
@@ -284,7 +289,7 @@ const longSteps = 250_000
 func findNull(string, []string) (*env.Game, error) { return null, nil }
 
 // writeLong plays and writes a game of half a million choices, and then one without any.
-func writeLong(t *testing.T, out io.Writer, draws bool) {
+func writeLong(t *testing.T, draws bool) []byte {
 	s := null.New(2)
 	s.Reset(3)
 	long, short := record.New(null, 3, []string{"a", "b"}), record.New(null, 0, []string{"a", "b"})
@@ -309,8 +314,7 @@ func writeLong(t *testing.T, out io.Writer, draws bool) {
 		}
 	}
 	long.End(s)
-	w := record.NewWriter(out)
-	require.NoError(t, errors.Join(w.Write(long), w.Write(short), w.Close()))
+	return written(t, long, short)
 }
 
 func reader(text []byte) *record.Reader {
@@ -319,30 +323,26 @@ func reader(text []byte) *record.Reader {
 
 func TestLongGameStreams(t *testing.T) {
 	for _, draws := range []bool{false, true} {
-		var file, again bytes.Buffer
-		writeLong(t, &file, draws)
-		require.Greater(t, bytes.Count(file.Bytes(), []byte("\n")), 4)
-		r := reader(file.Bytes())
+		file := writeLong(t, draws)
+		require.Greater(t, bytes.Count(file, []byte("\n")), 4)
+		r := reader(file)
 		head := envtest.Must(record.CheckNext(r, findNull))
 		require.True(t, head.Stopped)
 		require.Less(t, len(head.Choices), longSteps, "the game was held in memory")
 		envtest.Must(record.CheckNext(r, findNull))
 		require.ErrorIs(t, envtest.Failed(record.CheckNext(r, findNull)), io.EOF)
 
-		rec := envtest.Must(reader(file.Bytes()).Read())
+		rec := envtest.Must(reader(file).Read())
 		require.Len(t, rec.Choices, 2*longSteps)
 		require.Equal(t, "v", rec.Meta["k"])
 		require.NoError(t, record.Check(null, rec))
-		w := record.NewWriter(&again)
-		require.NoError(t, errors.Join(w.Write(rec), w.Close()))
-		require.Equal(t, rec, envtest.Must(reader(again.Bytes()).Read()))
+		require.Equal(t, rec, envtest.Must(reader(written(t, rec)).Read()))
 	}
 }
 
 func TestLongGameBroken(t *testing.T) {
-	var file bytes.Buffer
-	writeLong(t, &file, false)
-	lines := bytes.SplitAfter(file.Bytes(), []byte("\n"))
+	file := writeLong(t, false)
+	lines := bytes.SplitAfter(file, []byte("\n"))
 	for name, c := range map[string]struct {
 		text [][]byte
 		want error
@@ -358,7 +358,7 @@ func TestLongGameBroken(t *testing.T) {
 		require.ErrorIs(t, envtest.Failed(record.CheckNext(reader(text), findNull)), c.want, name)
 	}
 	// A wrong score at the end of a long game is found, and the file read on after it.
-	r := reader(bytes.Replace(file.Bytes(), []byte(`"scores":[`), []byte(`"scores":[9`), 1))
+	r := reader(bytes.Replace(file, []byte(`"scores":[`), []byte(`"scores":[9`), 1))
 	require.ErrorIs(t, envtest.Failed(record.CheckNext(r, findNull)), record.ErrDiffers)
 	envtest.Must(record.CheckNext(r, findNull))
 }
@@ -370,15 +370,7 @@ func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
 	shapes := envtest.Must(blocking.ReadShapes(strings.NewReader(strings.Join(lines, "\n"))))
 	g := envtest.Must(blocking.With(blocking.NewTable(shapes)))
 
-	rec := record.New(g, 3, []string{"first", "first"})
-	s := g.New(2)
-	s.Reset(3)
-	for s.Acting() != 0 {
-		m := env.Alone(s.Acting().First(), s.Legal(s.Acting().First(), nil)[0])
-		rec.Add(s.Acting(), m)
-		s.Step(m)
-	}
-	rec.End(s)
+	rec := play(g, 3, false)
 	require.NoError(t, record.Check(g, rec))
 
 	changed := *rec
@@ -389,6 +381,7 @@ func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
 	changed.Game = "blocking"
 	require.ErrorContains(t, record.Check(g, &changed), "the record is of game blocking")
 
+	s := g.New(2)
 	s.Reset(3)
 	rec.Start = envtest.Must(env.Encode(nil, s))
 	require.NoError(t, record.Check(g, rec))
@@ -400,11 +393,9 @@ func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
 // what can be read can be written and read again.
 func FuzzReader(f *testing.F) {
 	for seed := range uint64(6) {
-		var plain bytes.Buffer
-		w := record.NewWriter(&plain)
-		require.NoError(f, errors.Join(w.Write(play(toys[seed%2], seed, seed > 2)), w.Close()))
-		zipped := envtest.Gzip(plain.String())
-		f.Add(plain.Bytes())
+		plain := written(f, play(toys[seed%2], seed, seed > 2))
+		zipped := envtest.Gzip(string(plain))
+		f.Add(plain)
 		f.Add(zipped)
 		f.Add(zipped[:len(zipped)-9])
 	}
@@ -420,10 +411,7 @@ func FuzzReader(f *testing.F) {
 			if err != nil {
 				break
 			}
-			var out bytes.Buffer
-			w := record.NewWriter(&out)
-			require.NoError(t, errors.Join(w.Write(rec), w.Close()), "read but not written")
-			require.NoError(t, envtest.Failed(reader(out.Bytes()).Read()), "written but not read")
+			require.NoError(t, envtest.Failed(reader(written(t, rec)).Read()), "written but not read")
 		}
 		r, _ = record.NewReader("fuzz", bytes.NewReader(file))
 		for range 1000 {
