@@ -4,7 +4,6 @@ package dropblox
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -20,6 +19,7 @@ import (
 
 	"blockyard/agents/contest"
 	"blockyard/datasets/record"
+	"blockyard/datasets/record/jsonl"
 	"blockyard/env/dropblox"
 	"blockyard/env/envtest"
 )
@@ -44,12 +44,11 @@ type original struct {
 }
 
 func readOriginal(t *testing.T, name string) *original {
-	f := envtest.Must(os.Open(filepath.Join("testdata", name+".json.gz")))
+	f := envtest.Must(jsonl.Open(filepath.Join("testdata", name+".json.gz")))
 	defer f.Close()
-	z := envtest.Must(gzip.NewReader(f))
-	var o original
-	require.NoError(t, json.NewDecoder(z).Decode(&o))
-	return &o
+	o := new(original)
+	require.NoError(t, json.Unmarshal(envtest.Must(f.Next()), o))
+	return o
 }
 
 // program is one that says what was said in the game.

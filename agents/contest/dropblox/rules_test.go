@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env/dropblox"
+	"blockyard/env/envtest"
 	"blockyard/env/envtest/rulebook"
 )
 
 // TestRulesDialogue plays the dialogue of RULES.md: the programs get the arguments that it shows.
 func TestRulesDialogue(t *testing.T) {
 	book := rulebook.Open(t, "../../../env/dropblox")
-	l, err := NewLocal("0", Clock)
-	require.NoError(t, err)
+	l := envtest.Must(NewLocal("0", Clock))
 	lines := rulebook.Dialogue(t, book.Blocks(t, "dialogue")[0])
 	for turn := 0; len(lines) > 0; turn++ {
 		require.False(t, lines[0].Bot || lines[1].Bot, "turn %d: want two arguments", turn)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/datasets/program/capi"
+	"blockyard/env/envtest"
 )
 
 // at is an address that C might pass.
@@ -29,8 +30,7 @@ func TestFaults(t *testing.T) {
 		*count++
 		return nil
 	}))
-	text, err := table.LastError(n)
-	require.NoError(t, err)
+	text := envtest.Must(table.LastError(n))
 	require.Contains(t, text, "invalid memory address", "it is kept until the next error")
 	require.ErrorContains(t, table.Close(n, func(count int) error {
 		require.Equal(t, 6, count)
@@ -39,8 +39,7 @@ func TestFaults(t *testing.T) {
 	require.ErrorIs(t, table.Close(n, nil), capi.ErrNotOpen)
 
 	require.Zero(t, table.Open(func() (int, error) { panic("no more") }))
-	text, _ = table.LastError(0)
-	require.Equal(t, "making the counter failed: no more", text)
+	require.Equal(t, "making the counter failed: no more", envtest.Must(table.LastError(0)))
 	for _, number := range []int64{0, n, n + 1, -1} {
 		require.ErrorIs(t, table.Use(number, nil), capi.ErrNotOpen)
 	}

@@ -33,20 +33,9 @@ func served(t *testing.T, handler http.HandlerFunc, limits Limits) string {
 	return l.Addr().String()
 }
 
-// opened opens connections that send a text and are never closed by the test.
-func opened(t *testing.T, address, text string, n int) (all []net.Conn) {
-	for range n {
-		c := envtest.Must(net.Dial("tcp", address))
-		t.Cleanup(func() { _ = c.Close() })
-		envtest.Must(io.WriteString(c, text))
-		all = append(all, c)
-	}
-	return all
-}
-
 // answered sends a whole request and returns the connection after its answer.
 func answered(t *testing.T, address, path string) net.Conn {
-	c := opened(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)[0]
+	c := webtest.Dial(t, address, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	require.NoError(t, c.SetDeadline(time.Now().Add(time.Minute)))
 	b := make([]byte, 15)
 	envtest.Must(io.ReadFull(c, b))
@@ -73,7 +62,8 @@ func TestHeldConnectionsKeepNobodyOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			address := served(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }, Limits{Strangers: 8})
 			closed := make(chan bool, 30)
-			for _, c := range opened(t, address, text, 30) {
+			for range 30 {
+				c := webtest.Dial(t, address, text)
 				go func() {
 					_, _ = io.Copy(io.Discard, c)
 					closed <- true
@@ -96,7 +86,9 @@ func TestMembersStay(t *testing.T) {
 		fmt.Fprintln(w, Stranger(r), Asked(r))
 	}, Limits{Strangers: 2, PerMember: 3})
 	blue := answered(t, address, "/blue")
-	opened(t, address, "", 20)
+	for range 20 {
+		webtest.Dial(t, address, "")
+	}
 	red := make([]net.Conn, 0, 8)
 	for range 8 {
 		red = append(red, answered(t, address, "/red"))
@@ -119,8 +111,9 @@ func TestMembersStay(t *testing.T) {
 func TestHalfRequestsEnd(t *testing.T) {
 	address := served(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) },
 		Limits{Header: time.Millisecond, Read: 2 * time.Millisecond})
-	isClosed(t, opened(t, address, "GET / HT", 1)[0])
-	isClosed(t, opened(t, address, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n{", 1)[0])
+	const half = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n{"
+	isClosed(t, webtest.Dial(t, address, half[:8]))
+	isClosed(t, webtest.Dial(t, address, half))
 }
 
 // Only its own names reach a server: any address, localhost, those that it is given, and the name of the machine if other

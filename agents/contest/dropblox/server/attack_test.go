@@ -22,6 +22,7 @@ import (
 
 	"blockyard/agents/contest/dropblox/protocol"
 	"blockyard/agents/contest/dropblox/teams"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/env/envtest"
 )
 
@@ -38,6 +39,11 @@ func post(address, path, body string) (int, *protocol.Reply) {
 	r := envtest.Must(c.Post("http://"+address+path, "application/json", strings.NewReader(body)))
 	defer r.Body.Close()
 	return r.StatusCode, envtest.Must(protocol.ReadReply(r.Body))
+}
+
+// request is the text of one that posts a body.
+func request(path, body string) string {
+	return fmt.Sprintf("POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", path, len(body), body)
 }
 
 // hang bounds what a test waits for: it only ends one that hangs.
@@ -93,27 +99,22 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 // Until a team has logged in on a connection, every answer closes it. After that it is kept.
 func TestStrangersAreNotKept(t *testing.T) {
 	_, address := attacked(t, Config{})
-	for request, want := range map[string]string{
-		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n":                                                                        "404",
-		"GET /get_compete_game HTTP/1.1\r\nHost: localhost\r\n\r\n":                                                        "405",
-		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}":                                "401",
-		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n[]":                                "400",
-		"POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: 70000\r\n\r\n" + strings.Repeat(" ", 70000): "413",
+	for text, want := range map[string]string{
+		"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n":                 "404",
+		"GET /get_compete_game HTTP/1.1\r\nHost: localhost\r\n\r\n": "405",
+		request(protocol.GetCompete, "{}"):                          "401",
+		request(protocol.GetCompete, "[]"):                          "400",
+		request(protocol.GetCompete, strings.Repeat(" ", 70000)):    "413",
 	} {
-		conn := envtest.Must(net.Dial("tcp", address))
+		conn := webtest.Dial(t, address, text)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-		envtest.Must(io.WriteString(conn, request))
 		answer, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, want)
 		require.Contains(t, string(answer), "HTTP/1.1 "+want)
-		require.NoError(t, conn.Close())
 	}
-	conn := envtest.Must(net.Dial("tcp", address))
-	defer conn.Close()
-	body := blueLogin + "}"
+	conn := webtest.Dial(t, address, "")
 	for range 3 {
-		_, err := fmt.Fprintf(conn, "POST /create_practice_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-		require.NoError(t, err)
+		envtest.Must(io.WriteString(conn, request(protocol.CreatePractice, blueLogin+"}")))
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
 		answer := make([]byte, 1<<16)
 		n := envtest.Must(conn.Read(answer))
@@ -126,11 +127,8 @@ func TestATeamHasFewConnections(t *testing.T) {
 	s, address := attacked(t, Config{Practice: 1e6})
 	open := func(n int, closed *atomic.Int32, body string) {
 		for range n {
-			conn := envtest.Must(net.Dial("tcp", address))
-			t.Cleanup(func() { _ = conn.Close() })
 			before := s.Counts().Requests[200]
-			_, err := fmt.Fprintf(conn, "POST /get_compete_game HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-			require.NoError(t, err)
+			conn := webtest.Dial(t, address, request(protocol.GetCompete, body))
 			require.Eventually(t, func() bool { return s.Counts().Requests[200] > before }, hang, time.Millisecond)
 			go func() {
 				_, _ = io.Copy(io.Discard, conn)
@@ -258,10 +256,8 @@ func FuzzHTTP(f *testing.F) {
 		head, body, _ := strings.Cut(string(request), "\r\n\r\n")
 		text := strings.ReplaceAll(head, "LENGTH", strconv.Itoa(len(body))) + "\r\n\r\n" +
 			strings.ReplaceAll(body, "GAME", string(created.Game.ID))
-		conn := envtest.Must(net.Dial("tcp", address))
-		defer conn.Close()
+		conn := webtest.Dial(t, address, text)
 		require.NoError(t, conn.SetDeadline(time.Now().Add(time.Minute)))
-		_, _ = io.WriteString(conn, text) // the server may have ended the connection
 		_ = conn.(*net.TCPConn).CloseWrite()
 		answer, err := io.ReadAll(conn)
 		require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "neither an answer nor an end")

@@ -4,9 +4,7 @@ package server
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -24,6 +22,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/agents/contest/dropblox"
 	"blockyard/agents/contest/dropblox/protocol"
+	"blockyard/datasets/program/web/webtest"
 	"blockyard/env/envtest"
 )
 
@@ -54,14 +53,9 @@ func TestTwoTeamsCompete(t *testing.T) {
 	for who, text := range programs {
 		p := script(t, text)
 		group.Go(func() error {
-			game, err := client(url, who).Compete(t.Context(), nil)
-			if err != nil {
-				return err
-			}
-			f, err := dropblox.CreateFolder(filepath.Join(root, "client"), dropblox.Meta{ID: game.ID, Started: time.Now()}, nil)
-			if err != nil {
-				return err
-			}
+			game := envtest.Must(client(url, who).Compete(t.Context(), nil))
+			meta := dropblox.Meta{ID: game.ID, Started: time.Now()}
+			f := envtest.Must(dropblox.CreateFolder(filepath.Join(root, "client"), meta, nil))
 			r, err := (&dropblox.Player{Program: p, Game: game, History: f, Margin: time.Second}).Play(t.Context())
 			results.Store(who[0], r)
 			return err
@@ -252,9 +246,7 @@ func TestServerStops(t *testing.T) {
 	root := t.TempDir()
 	_, url, stop := open(t, Config{Clock: time.Minute, History: root})
 	game := envtest.Must(client(url, blue).Practice(t.Context()))
-	idle := envtest.Must(net.Dial("tcp", strings.TrimPrefix(url, "http://")))
-	defer idle.Close()
-	envtest.Must(fmt.Fprint(idle, "POST / HTTP/1.1\r\n"))
+	webtest.Dial(t, strings.TrimPrefix(url, "http://"), "POST / HTTP/1.1\r\n")
 	before := time.Now()
 	stop()
 	require.Less(t, time.Since(before), time.Second+time.Minute)

@@ -236,19 +236,18 @@ func TestPracticeIsBounded(t *testing.T) {
 // TestRefusals: for the bodies that are refused, see package protocol.
 func TestRefusals(t *testing.T) {
 	h := newHall(t, Config{})
-	good := `{"team_name": "blue", "password": "b"`
 	for _, c := range []struct {
 		path, body string
 		status     int
 		want       string
 	}{
-		{"/get_compete_game/", good + `}`, 404, "no such request"},
+		{"/get_compete_game/", blueLogin + `}`, 404, "no such request"},
 		{protocol.CreatePractice, `{"team_name": "blue", "password": "r"}`, 401, "wrong team name or password"},
 		{protocol.GetCompete, `{"team_name": "blue"}`, 401, "wrong team name or password"},
 		{protocol.SubmitMove, `{}`, 401, "wrong team name or password"},
 		{protocol.SubmitMove, ``, 400, "want a JSON object"},
-		{protocol.SubmitMove, good + `, "game_id": "x", "move_list": []}`, 400, "moves_made is missing"},
-		{protocol.SubmitMove, good + `, "x": "` + strings.Repeat("x", protocol.MaxRequest) + `"}`, 413, "too large"},
+		{protocol.SubmitMove, blueLogin + `, "game_id": "x", "move_list": []}`, 400, "moves_made is missing"},
+		{protocol.SubmitMove, blueLogin + `, "x": "` + strings.Repeat("x", protocol.MaxRequest) + `"}`, 413, "too large"},
 	} {
 		w, reply := h.post(c.path, c.body)
 		require.Equal(t, c.status, w.Code, "%s %.80s", c.path, c.body)
@@ -330,11 +329,7 @@ func TestRound(t *testing.T) {
 	over := h.ask(blue, protocol.GetCompete, "")
 	require.Equal(t, protocol.NoSuchGame, over.Code)
 	require.Equal(t, "the competition is over", over.Reason)
-	select {
-	case <-h.done:
-	default:
-		t.Fatal("the server does not know that it is over")
-	}
+	<-h.done // the server knows that it is over
 }
 
 // A round in which all are through is closed at once, and those who wait for the next one

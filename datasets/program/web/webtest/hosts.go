@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -34,4 +35,14 @@ func Refuses(t *testing.T, address, path string, status int) {
 			require.Equal(t, want, r.StatusCode, "Host %s, Origin %q", host, origin)
 		}
 	}
+}
+
+// Dial opens a connection that sends a text, unless the server ends it before, and is closed after the test.
+func Dial(t testing.TB, address, text string) net.Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.Close() })
+	_, _ = io.WriteString(c, text)
+	return c
 }
