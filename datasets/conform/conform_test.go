@@ -380,9 +380,9 @@ func otherText(key, v string) string {
 	return v[:len(v)-1] + "0"
 }
 
-// alter checks a record once for each kind of its values, with all values of that kind altered. It says how many they are.
-// kindOf returns the kind of a path; "" is not altered.
-func alter(t *testing.T, line string, deep bool, kindOf func(path string) string, check func(kind, line string, n int)) {
+// alter checks a record once for each kind of its values, with all values of that kind altered. It says how many they
+// are. kindOf returns the kind of a path; "" is not altered.
+func alter(t *testing.T, line string, deep bool, kindOf func(string) string, check func(kind, line string, n int)) {
 	kinds := map[string]int{}
 	for _, l := range leaves("", decode(t, line), deep, nil) {
 		kinds[kindOf(l.path)]++
@@ -399,9 +399,9 @@ func alter(t *testing.T, line string, deep bool, kindOf func(path string) string
 	}
 }
 
-// alterEach checks the lines once for each of their values, with that value altered, but at most twice for the same path
-// in the same type of record. Values at paths with a word that is spared are not compared. Each time it wants a difference
-// or an error. It returns the number of altered values.
+// alterEach checks the lines once for each of their values, with that value altered, but at most twice for the same
+// path in the same type of record. Values at paths with a word that is spared are not compared. Each time it wants a
+// difference or an error. It returns the number of altered values.
 func alterEach(t *testing.T, checker func() *conform.Checker, spared string, text []string) (altered int) {
 	seen := map[string]int{}
 	for i, line := range text {
@@ -450,7 +450,7 @@ func TestBlockbattleEveryAlteredValueIsFound(t *testing.T) {
 	require.Greater(t, altered, 2700)
 }
 
-// alterAll checks a record once for every kind of its values, alike in all rounds, and returns how many values there were.
+// alterAll checks a record once for every kind of its values, alike in all rounds, and returns the number of values.
 func alterAll(t *testing.T, name, line string) (altered int) {
 	// The inputs of the replay, and what is not of the game.
 	spared := "out piece next holes in seed pieces id bots forced_pieces rules"
