@@ -248,11 +248,10 @@ func TestKillSaysHowAProgramEnded(t *testing.T) {
 		"exit 0": "", "exit 7": "exit status 7", "kill -9 $$": "signal: killed|exit status 137",
 		"kill -15 $$": "signal: terminated|exit status 143", // see Trusted
 	} {
-		c, err := StartChild(Spec{Argv: []string{"/bin/sh", "-c", script}, Cage: Trusted})
-		require.NoError(t, err)
+		c := envtest.Must(StartChild(Spec{Argv: []string{"/bin/sh", "-c", script}, Cage: Trusted}))
 		require.True(t, c.Exit(hang))
 		for range 2 {
-			err = c.Kill()
+			err := c.Kill()
 			if want == "" {
 				require.NoError(t, err)
 				continue

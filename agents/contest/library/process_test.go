@@ -35,8 +35,8 @@ func misbehaving(t testing.TB) string { return built(t, "testdata/misbehave.c") 
 
 // started starts a solver's process, with a limit and a patience that no answer reaches by chance.
 func started(t testing.TB, file, options string, output io.Writer) *Process {
-	p, err := Start(t.Context(), Config{File: file, Limit: time.Minute, Patience: 2 * time.Minute, Output: output})
-	require.NoError(t, err)
+	c := Config{File: file, Limit: time.Minute, Patience: 2 * time.Minute, Output: output}
+	p := envtest.Must(Start(t.Context(), c))
 	t.Cleanup(func() { require.NoError(t, p.Close()) })
 	require.NoError(t, p.Open(t.Context(), options))
 	return p
@@ -71,11 +71,10 @@ func (p *Process) play(ctx context.Context, seed uint64, before func(ticks uint6
 
 func nothing(uint64) {}
 
-// dropping is what becomes of a game in which every tick drops.
-func dropping(seed uint64) *wintetris.Engine {
-	e := &wintetris.Engine{}
+// ticking is what becomes of a game whose ticks have these bits in turn.
+func ticking(seed uint64, bits ...wintetris.Bits) (e wintetris.Engine) {
 	for e.Start(seed); e.Over == wintetris.Running; {
-		e.Tick(wintetris.Drop)
+		e.Tick(bits[e.Ticks%uint64(len(bits))])
 	}
 	return e
 }
@@ -117,11 +116,7 @@ func TestNegative(t *testing.T) {
 		g := started(t, misbehaving(t), how, nil).play(t.Context(), 5, nothing)
 		require.EqualError(t, g.err, want)
 		require.Equal(t, int(g.Ticks+1)/2, g.negative)
-		var e wintetris.Engine
-		for e.Start(5); e.Over == wintetris.Running; {
-			e.Tick([]wintetris.Bits{wintetris.Drop, 0}[(e.Ticks+1)%2])
-		}
-		require.Equal(t, e, g.Engine)
+		require.Equal(t, ticking(5, 0, wintetris.Drop), g.Engine)
 	}
 }
 
@@ -130,12 +125,12 @@ func TestNoise(t *testing.T) {
 	var out bytes.Buffer
 	p := started(t, misbehaving(t), "noise", &out)
 	for seed := uint64(1); seed <= 3; seed++ {
-		require.Equal(t, game{Engine: *dropping(seed)}, p.play(t.Context(), seed, nothing))
+		require.Equal(t, game{Engine: ticking(seed, wintetris.Drop)}, p.play(t.Context(), seed, nothing))
 	}
 	require.NoError(t, p.Close())
 	require.Contains(t, out.String(), "noise on standard output\nnoise")
 	g := started(t, misbehaving(t), "write", nil).play(t.Context(), 4, nothing)
-	require.Equal(t, game{Engine: *dropping(4)}, g, "what it writes to its copy changes nothing")
+	require.Equal(t, game{Engine: ticking(4, wintetris.Drop)}, g, "what it writes to its copy changes nothing")
 }
 
 // TestLate: an answer after the limit is none; the game goes on.
@@ -148,7 +143,7 @@ func TestLate(t *testing.T) {
 	require.Less(t, g.late, int(g.Ticks))
 	p = started(t, misbehaving(t), "slow", nil)
 	p.config.Limit = 0
-	require.Equal(t, game{Engine: *dropping(2)}, p.play(t.Context(), 2, nothing))
+	require.Equal(t, game{Engine: ticking(2, wintetris.Drop)}, p.play(t.Context(), 2, nothing))
 }
 
 // TestOwed: of a piece whose first tick fell into a late call, the next call is the first.
@@ -183,7 +178,7 @@ func TestOpen(t *testing.T) {
 	p := started(t, misbehaving(t), "", nil)
 	require.EqualError(t, p.Open(t.Context(), "open-null"), "wt_open: as  [1mhe likes: open-null")
 	require.NoError(t, p.Open(t.Context(), ""), "it can be used again")
-	require.Equal(t, game{Engine: *dropping(1)}, p.play(t.Context(), 1, nothing))
+	require.Equal(t, game{Engine: ticking(1, wintetris.Drop)}, p.play(t.Context(), 1, nothing))
 	require.ErrorContains(t, p.Open(t.Context(), "open-crash"), "crashed (SIGABRT: abort) in wt_open")
 }
 
