@@ -136,6 +136,7 @@ func plainGame(g *env.Game, episode int, rec *record.Record, out map[place]shard
 	}
 }
 
+// walk exports the games of a file and closes the sink.
 func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
 	r := envtest.Must(record.NewReader("games", bytes.NewReader(file)))
 	w := NewWalker(g, to)
@@ -143,9 +144,20 @@ func walk(t testing.TB, g *env.Game, file []byte, to Sink) *Walker {
 	for {
 		err := w.Next(context.Background(), r)
 		if errors.Is(err, io.EOF) {
+			require.NoError(t, to.Close([]Source{{File: "games", Games: w.Games}}))
 			return w
 		}
 		require.NoError(t, err)
+	}
+}
+
+// everyGame tests an export to a folder: of a file of n random games, of each kind.
+func everyGame(t *testing.T, n int, test func(t *testing.T, g *env.Game, dir string, f []byte, r []*record.Record)) {
+	for _, g := range games.All {
+		t.Run(g.Name, func(t *testing.T) {
+			file, recs := recorded(t, g, n)
+			test(t, g, t.TempDir(), file, recs)
+		})
 	}
 }
 
@@ -163,36 +175,31 @@ func unpacked(obs []byte, cells, bits int) []byte {
 
 // Every row of every game is what the plain way says, whatever shards and groups it lies in.
 func TestShards(t *testing.T) {
-	for _, g := range games.All {
-		t.Run(g.Name, func(t *testing.T) {
-			file, recs := recorded(t, g, 5)
-			dir := t.TempDir()
-			s := envtest.Must(NewShards(dir, g, 30))
-			s.group = 10
-			w := walk(t, g, file, s)
-			require.NoError(t, s.Close([]Source{{File: "games", Games: w.Games}}))
-			names := envtest.Must(filepath.Glob(filepath.Join(dir, "data", "*")))
-			require.Greater(t, len(names), 1)
-			want, groups := plainly(g, recs), 0
-			total := len(want)
-			for _, name := range names {
-				groups += groupsOf(t, name)
-				for _, row := range envtest.Must(parquet.ReadFile[shardRow](name)) {
-					row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
-					at := place{int(row.Episode), int(row.Step), int(row.Seat)}
-					require.Equal(t, want[at], row, "%s: %v", name, at)
-					delete(want, at)
-				}
+	everyGame(t, 5, func(t *testing.T, g *env.Game, dir string, file []byte, recs []*record.Record) {
+		s := envtest.Must(NewShards(dir, g, 30))
+		s.group = 10
+		w := walk(t, g, file, s)
+		names := envtest.Must(filepath.Glob(filepath.Join(dir, "data", "*")))
+		require.Greater(t, len(names), 1)
+		want, groups := plainly(g, recs), 0
+		total := len(want)
+		for _, name := range names {
+			groups += groupsOf(t, name)
+			for _, row := range envtest.Must(parquet.ReadFile[shardRow](name)) {
+				row.Obs = unpacked(row.Obs, g.Planes.Len(), g.CellBits())
+				at := place{int(row.Episode), int(row.Step), int(row.Seat)}
+				require.Equal(t, want[at], row, "%s: %v", name, at)
+				delete(want, at)
 			}
-			require.Empty(t, want)
-			require.Greater(t, groups, len(names))
-			require.EqualValues(t, total, w.Rows)
-			var info struct{ Episodes, Rows int }
-			readJSON(t, filepath.Join(dir, "meta", "info.json"), &info)
-			require.Equal(t, total, info.Rows)
-			require.Equal(t, 5, info.Episodes)
-		})
-	}
+		}
+		require.Empty(t, want)
+		require.Greater(t, groups, len(names))
+		require.EqualValues(t, total, w.Rows)
+		var info struct{ Episodes, Rows int }
+		readJSON(t, filepath.Join(dir, "meta", "info.json"), &info)
+		require.Equal(t, total, info.Rows)
+		require.Equal(t, 5, info.Episodes)
+	})
 }
 
 func readJSON(t *testing.T, path string, into any) {
@@ -227,27 +234,22 @@ type minariRow struct {
 // Episodes are those of the seats that made all their choices, each with a row more than it
 // has choices, in one row group.
 func TestMinari(t *testing.T) {
-	for _, g := range games.All {
-		t.Run(g.Name, func(t *testing.T) {
-			file, recs := recorded(t, g, 4)
-			dir := t.TempDir()
-			m := envtest.Must(NewMinari(dir, "blockyard/test-v0", g))
-			walk(t, g, file, m)
-			require.NoError(t, m.Close(nil))
-			seats := 0
-			for _, rec := range recs {
-				seats += rec.Seats
-			}
-			require.EqualValues(t, seats, m.Episodes+m.Missing)
-			require.NotZero(t, m.Missing, "some choices were not made")
-			want, steps := plainly(g, recs), int64(0)
-			for k := range m.Episodes {
-				steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), want)
-			}
-			require.Equal(t, m.Steps, steps)
-			require.Empty(t, envtest.Must(filepath.Glob(filepath.Join(dir, "data", ".*"))))
-		})
-	}
+	everyGame(t, 4, func(t *testing.T, g *env.Game, dir string, file []byte, recs []*record.Record) {
+		m := envtest.Must(NewMinari(dir, "blockyard/test-v0", g))
+		walk(t, g, file, m)
+		seats := 0
+		for _, rec := range recs {
+			seats += rec.Seats
+		}
+		require.EqualValues(t, seats, m.Episodes+m.Missing)
+		require.NotZero(t, m.Missing, "some choices were not made")
+		want, steps := plainly(g, recs), int64(0)
+		for k := range m.Episodes {
+			steps += checkEpisode(t, filepath.Join(dir, "data", fmt.Sprint(k)), want)
+		}
+		require.Equal(t, m.Steps, steps)
+		require.Empty(t, envtest.Must(filepath.Glob(filepath.Join(dir, "data", ".*"))))
+	})
 }
 
 func checkEpisode(t *testing.T, dir string, want map[place]shardRow) int64 {
@@ -324,38 +326,33 @@ type sftStranger struct {
 
 // Both files have every decision with an action: its position in words, its legal moves and the move.
 func TestSFT(t *testing.T) {
-	for _, g := range games.All {
-		t.Run(g.Name, func(t *testing.T) {
-			file, recs := recorded(t, g, 4)
-			dir := t.TempDir()
-			s := envtest.Must(NewSFT(dir, g))
-			walk(t, g, file, s)
-			require.NoError(t, s.Close(nil))
-			want := plainly(g, recs)
-			maps.DeleteFunc(want, func(_ place, row shardRow) bool { return row.Action == uint16(env.None) })
-			rows := envtest.Must(parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet")))
-			require.Len(t, rows, len(want))
-			lines := strings.SplitAfter(string(envtest.Must(os.ReadFile(filepath.Join(dir, "train.jsonl")))), "\n")
-			require.Len(t, lines, len(rows)+1, "and nothing behind the last")
-			for k, row := range rows {
-				var line sftStranger
-				require.NoError(t, json.Unmarshal([]byte(lines[k]), &line))
-				require.Equal(t, row, line)
-				w := want[place{int(row.Episode), int(row.Step), int(row.Seat)}]
-				require.EqualValues(t, w.Action, envtest.Must(g.Parse(row.Completion)))
-				require.Equal(t, w.Value, row.Value)
-				require.Equal(t, w.Policy, row.Policy)
-				require.Contains(t, row.LegalMoves, row.Completion)
-				mask := make([]byte, g.MaskLen())
-				for _, m := range row.LegalMoves {
-					a := envtest.Must(g.Parse(m))
-					mask[a/8] |= 1 << (a % 8)
-				}
-				require.Equal(t, w.Mask, mask)
-				require.Contains(t, row.Prompt, "It is your turn.")
-				require.Contains(t, row.Prompt, "Legal moves: "+row.LegalMoves[0])
+	everyGame(t, 4, func(t *testing.T, g *env.Game, dir string, file []byte, recs []*record.Record) {
+		s := envtest.Must(NewSFT(dir, g))
+		walk(t, g, file, s)
+		want := plainly(g, recs)
+		maps.DeleteFunc(want, func(_ place, row shardRow) bool { return row.Action == uint16(env.None) })
+		rows := envtest.Must(parquet.ReadFile[sftStranger](filepath.Join(dir, "data", "train.parquet")))
+		require.Len(t, rows, len(want))
+		lines := strings.SplitAfter(string(envtest.Must(os.ReadFile(filepath.Join(dir, "train.jsonl")))), "\n")
+		require.Len(t, lines, len(rows)+1, "and nothing behind the last")
+		for k, row := range rows {
+			var line sftStranger
+			require.NoError(t, json.Unmarshal([]byte(lines[k]), &line))
+			require.Equal(t, row, line)
+			w := want[place{int(row.Episode), int(row.Step), int(row.Seat)}]
+			require.EqualValues(t, w.Action, envtest.Must(g.Parse(row.Completion)))
+			require.Equal(t, w.Value, row.Value)
+			require.Equal(t, w.Policy, row.Policy)
+			require.Contains(t, row.LegalMoves, row.Completion)
+			mask := make([]byte, g.MaskLen())
+			for _, m := range row.LegalMoves {
+				a := envtest.Must(g.Parse(m))
+				mask[a/8] |= 1 << (a % 8)
 			}
-			require.Contains(t, string(envtest.Must(os.ReadFile(filepath.Join(dir, "README.md")))), "4 games, ")
-		})
-	}
+			require.Equal(t, w.Mask, mask)
+			require.Contains(t, row.Prompt, "It is your turn.")
+			require.Contains(t, row.Prompt, "Legal moves: "+row.LegalMoves[0])
+		}
+		require.Contains(t, string(envtest.Must(os.ReadFile(filepath.Join(dir, "README.md")))), "4 games, ")
+	})
 }
