@@ -73,10 +73,8 @@ type field struct {
 func newField(t *testing.T) *field {
 	f := &field{dir: t.TempDir()}
 	write := func(name string) string {
-		path := filepath.Join(f.dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte("text"), 0o600))
-		return path
+		fill(t, f.dir, "text", 0o600, name)
+		return filepath.Join(f.dir, name)
 	}
 	f.secret, f.journal = write("home/.ssh/id"), write("out/journal.jsonl")
 	f.own = filepath.Dir(write("out/build/own/bot.py"))
@@ -87,8 +85,7 @@ func newField(t *testing.T) *field {
 	require.NoError(t, rival.Start())
 	t.Cleanup(func() { _ = rival.Process.Kill(); _ = rival.Wait() })
 
-	short, err := os.MkdirTemp("", "s") // a socket's path has few bytes
-	require.NoError(t, err)
+	short := envtest.Must(os.MkdirTemp("", "s")) // a socket's path has few bytes
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(short)) })
 	listening := func(l io.Closer, err error) {
 		require.NoError(t, err)
@@ -103,8 +100,7 @@ func newField(t *testing.T) *field {
 	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
 	listening(udp, err)
 
-	open, err := unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0) // as a shell would leave it open
-	require.NoError(t, err)
+	open := envtest.Must(unix.Open(f.journal, unix.O_WRONLY|unix.O_APPEND, 0)) // as a shell would leave it open
 	high := envtest.Must(unix.FcntlInt(uintptr(open), unix.F_DUPFD, 100))
 	t.Cleanup(func() { _ = unix.Close(open); _ = unix.Close(high) })
 	key := 0x1000000 + rival.Process.Pid

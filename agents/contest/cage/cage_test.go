@@ -14,7 +14,7 @@ func TestFor(t *testing.T) {
 	t.Setenv("HOME", home)
 	t.Setenv("TMPDIR", filepath.Join(home, "tmp"))
 	large := "bots/large/bot.py"
-	empty(t, home, "bots/a/bot.py", "bots/a/help.py", "both/a.py", "both/b.py", "both/help.py", "out/journal.jsonl", "bot", large)
+	fill(t, home, "", 0o644, "bots/a/bot.py", "bots/a/help.py", "both/a.py", "both/b.py", "both/help.py", "out/journal.jsonl", "bot", large)
 	at := func(name string) string { return filepath.Join(home, name) }
 	alone := For([]string{"python3", "bots/a/bot.py", "--fast"}, home, at("out"))
 	require.Equal(t, at("bots/a"), alone.Files)
@@ -45,19 +45,19 @@ func TestFor(t *testing.T) {
 	require.Equal(t, home, uncopied.Dir)
 }
 
-// empty makes empty files in a folder.
-func empty(t *testing.T, folder string, names ...string) {
+// fill makes files of a text in a folder.
+func fill(t *testing.T, folder, text string, mode os.FileMode, names ...string) {
 	for _, name := range names {
 		path := filepath.Join(folder, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, nil, 0o644))
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
 	}
 }
 
 // TestWithout: what is hidden is not among what is shown, and neither is what is below.
 func TestWithout(t *testing.T) {
 	dir := t.TempDir()
-	empty(t, dir, "a/x", "a/y", "b/x/z", "c")
+	fill(t, dir, "", 0o644, "a/x", "a/y", "b/x/z", "c")
 	at := func(names ...string) (list []string) {
 		for _, name := range names {
 			list = append(list, filepath.Join(dir, name))

@@ -199,9 +199,7 @@ func TestFirstProcess(t *testing.T) {
 	got, status := shell(t, f.cage, `exec 2> /dev/null; kill -9 1; kill -STOP 1; kill -TERM 1; for p in /proc/[0-9]*; do echo ${p#/proc/}; done | wc -l
 		kill -KILL -1; exit 7`)
 	require.EqualError(t, status, "exit status 7", got)
-	n, err := strconv.Atoi(strings.TrimSpace(got))
-	require.NoError(t, err, got)
-	require.LessOrEqual(t, n, 5)
+	require.LessOrEqual(t, envtest.Must(strconv.Atoi(strings.TrimSpace(got))), 5)
 	got, status = shell(t, f.cage, "echo again")
 	require.NoError(t, status)
 	require.Equal(t, "again\n", got)
@@ -213,11 +211,7 @@ func TestSearchPath(t *testing.T) {
 	project := os.Getenv(variable)
 	if project == "" {
 		project = t.TempDir()
-		for _, name := range []string{"bin/agents", "secret", "out/journal.jsonl"} {
-			path := filepath.Join(project, name)
-			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-			require.NoError(t, os.WriteFile(path, []byte("text"), 0o755))
-		}
+		fill(t, project, "text", 0o755, "bin/agents", "secret", "out/journal.jsonl")
 		t.Setenv(variable, project)
 		t.Setenv("PATH", filepath.Join(project, "bin")+":"+os.Getenv("PATH"))
 		for _, kind := range []string{"rooms", compiletest.WithoutRooms} {

@@ -186,9 +186,7 @@ func TestArchives(t *testing.T) {
 	for _, path := range files {
 		require.True(t, Is(path))
 		require.Equal(t, "my bot", Name(path))
-		bot, err := submit(t, path)
-		require.NoError(t, err, path)
-		requireHello(t, bot)
+		requireHello(t, envtest.Must(submit(t, path)))
 	}
 	var locked bytes.Buffer
 	z := zip.NewWriter(&locked)
@@ -400,7 +398,5 @@ func TestZipOfOtherKinds(t *testing.T) {
 		"köder/go":       {Data: []byte("#!/bin/sh\nread x\necho hello\n"), Mode: 0o644},
 	}))
 	require.NoError(t, z.Close())
-	bot, err := submit(t, write(t, "bot.zip", b.String()))
-	require.NoError(t, err)
-	requireHello(t, bot)
+	requireHello(t, envtest.Must(submit(t, write(t, "bot.zip", b.String()))))
 }
