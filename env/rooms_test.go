@@ -34,7 +34,7 @@ var rooms = map[string][]room{
 		{"play", "match bots contest search", 1649, "a person at the board, or an analysis for one"},
 		{"fleet", "match bots mlp", 2163, "one piece of work on many machines, none of which is trusted blindly"},
 		{"submit", "bots contest search mlp", 3711, "a bot as one file"},
-		{"match", "bots contest search", 5609, "many games: formats, standings, ratings; a tournament takes what users name"},
+		{"match", "bots contest search", 5610, "many games: formats, standings, ratings; a tournament takes what users name"},
 		{"bots", "contest search mlp", 8729, "who plays: what users name, and a folder per game"},
 		{"contest", "", 7448, "a program of somebody else before a referee, in a cage"},
 		{"search", "", 1234, "choices by looking ahead, whatever the game"},

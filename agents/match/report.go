@@ -214,7 +214,8 @@ func (r *Report) compare(g *Played) {
 				m = &meetingSamples{}
 				r.samples[[2]int{a, b}] = m
 			}
-			if m.shares.add(g.Unit, float64(half)/2); g.Alike {
+			m.shares.add(g.Unit, float64(half)/2)
+			if g.Alike {
 				m.alike++
 			}
 			m.tables = m.tables || len(g.Seats) > 2

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What `make ablation` runs: what each part of Block Battle's recipe is worth. Every run changes one part of the recipe of two
-# equal stages, from zero and with the same training seed, and its last network plays GAMES (2000) games against `hand`. Prints a row of Markdown
-# for each: CPU seconds of training with its gates, and score. A run that is done is not repeated, and one that was stopped
-# goes on. Budgets are numbers of iterations that took about the same CPU time.
+# equal stages, from zero and with the same training seed, and its last network plays GAMES (2000) games against `hand`.
+# Prints a row of Markdown for each: CPU seconds of training with its gates, and score. A run that is done is not repeated,
+# and one that was stopped goes on. Budgets are numbers of iterations that took about the same CPU time.
 set -euo pipefail
 GO=${GO:-go} GAMES=${GAMES:-2000} SEED=${SEED:-1}
 out=runs/ablation-$SEED

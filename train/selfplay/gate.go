@@ -50,12 +50,11 @@ func (r *Run) LimitGate(
 func (r *Run) GateDue() bool { return r.Counts.Gated < r.gatesDue() }
 
 func (r *Run) gatesDue() int {
-	o, p := r.Options, r.Progress()
-	due := min(o.Gates, int(p*float64(o.Lengths())+1e-9))
-	if due == o.Gates && p < 1 { // the last stage is a longer one
-		due--
+	gates, p := r.Options.Gates, r.Progress()
+	if p >= 1 {
+		return gates
 	}
-	return due
+	return min(gates-1, int(p*float64(r.Options.Lengths())+1e-9)) // the last stage may be a longer one
 }
 
 // Lengths is how many stages a run would have if all were as long as the first.
@@ -64,10 +63,11 @@ func (o *Options) Lengths() int { return o.Gates - 1 + max(1, o.LastStage) }
 // StagePart returns how much of the stage since the last gate is over, 0 to 1, and how many times as long as the first
 // it is.
 func (r *Run) StagePart() (part float64, length int) {
-	if length = 1; r.Counts.Gated >= r.Options.Gates-1 {
-		length = max(1, r.Options.LastStage)
+	all, length := r.Options.Lengths(), 1
+	if r.Counts.Gated >= r.Options.Gates-1 {
+		length = all - (r.Options.Gates - 1)
 	}
-	gone := r.Progress()*float64(r.Options.Lengths()) - float64(r.Counts.Gated)
+	gone := r.Progress()*float64(all) - float64(r.Counts.Gated)
 	return min(1, max(0, gone/float64(length))), length
 }
 
