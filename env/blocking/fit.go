@@ -254,15 +254,13 @@ func (b *Board) Without(c *Board) {
 	b[0], b[1], b[2], b[3] = b[0]&^c[0], b[1]&^c[1], b[2]&^c[2], b[3]&^c[3]
 }
 
-// Sides returns the cells that touch a cell of the set along a side, which may be in the set.
-func (b *Board) Sides() Board {
-	p, q, r, t := b[0], b[1], b[2], b[3]
-	return Board{
-		(p>>1 | p<<1 | p>>stride | p<<stride | q<<rest) & inRow,
-		(q>>1 | q<<1 | q>>stride | q<<stride | p>>rest | r<<rest) & inRow,
-		(r>>1 | r<<1 | r>>stride | r<<stride | q>>rest | t<<rest) & inRow,
-		(t>>1 | t<<1 | r>>rest) & inLast,
-	}
+// Grow sets b to the cells of set and those of in, all of them on the board, that touch one of set along a side.
+func (b *Board) Grow(set, in *Board) {
+	p, q, r, t := set[0], set[1], set[2], set[3]
+	b[0] = p | in[0]&(p>>1|p<<1|p>>stride|p<<stride|q<<rest)
+	b[1] = q | in[1]&(q>>1|q<<1|q>>stride|q<<stride|p>>rest|r<<rest)
+	b[2] = r | in[2]&(r>>1|r<<1|r>>stride|r<<stride|q>>rest|t<<rest)
+	b[3] = t | in[3]&(t>>1|t<<1|r>>rest)
 }
 
 // Around returns the cells of the set and those that touch one along a side or at a corner.

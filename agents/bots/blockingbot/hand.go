@@ -169,10 +169,7 @@ func (m *analysis) spread(s *blocking.State, seat, steps int) {
 	}
 	d.reach[0] = d.connected
 	for k := 1; k <= steps; k++ {
-		near := d.reach[k-1].Sides()
-		near.And(&d.allowed)
-		near.Or(&d.reach[k-1])
-		d.reach[k] = near
+		d.reach[k].Grow(&d.reach[k-1], &d.allowed)
 	}
 }
 
