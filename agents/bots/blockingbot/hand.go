@@ -56,10 +56,12 @@ func (h *Hand) worth(s *blocking.State, seat int) float32 {
 		h.m.spread(s, i, far)
 	}
 	var own, best, sum float32
+	var t [Terms]float32
 	for i, first := 0, true; i < n; i++ {
+		h.m.terms(s, i, &h.Weights, &t)
 		v := float32(0)
-		for t, x := range h.m.terms(s, i, &h.Weights) { // rounded one by one: no machine may fuse them
-			v += float32(x * h.Weights[t])
+		for k := range t { // rounded one by one: no machine may fuse them
+			v += float32(t[k] * h.Weights[k])
 		}
 		if i == seat {
 			own = v
@@ -72,23 +74,22 @@ func (h *Hand) worth(s *blocking.State, seat int) float32 {
 	return search.Clamp(own - best/2 - sum/float32(2*(n-1)))
 }
 
-// terms are a seat's; flood has looked at all seats. Two that take long are 0 if they weigh nothing.
-func (m *analysis) terms(s *blocking.State, seat int, w *Weights) (t [Terms]float32) {
+// terms sets a seat's terms; flood has looked at all seats. Two that take long are 0 if they weigh nothing.
+func (m *analysis) terms(s *blocking.State, seat int, w *Weights, t *[Terms]float32) {
 	d := &m.sides[seat]
 	t[Squares] = float32(s.Points[seat])
 	t[Corners] = float32(d.connected.Count())
-	if w[Safe] != 0 {
+	if t[Safe] = 0; w[Safe] != 0 {
 		t[Safe] = float32(m.safe(s, seat))
 	}
 	t[Allowed] = float32(d.allowed.Count())
 	t[Reach1] = float32(d.reach[1].Count())
 	t[Reach2] = float32(d.reach[2].Count())
 	t[Reach4] = float32(d.reach[4].Count())
-	if w[First] != 0 {
+	if t[First] = 0; w[First] != 0 {
 		alone, _ := m.first(s, seat)
 		t[First] = float32(alone)
 	}
-	return t
 }
 
 // Greedy is a search.Evaluator that counts squares on the board first: with a search of one ply

@@ -25,7 +25,9 @@ func TestTermsOneByOne(t *testing.T) {
 		for term := range Terms {
 			var each []float32
 			for i := range int(s.Seats) {
-				each = append(each, m.terms(s, i, &Weights{Safe: 1, First: 1})[term])
+				var terms [Terms]float32
+				m.terms(s, i, &Weights{Safe: 1, First: 1}, &terms)
+				each = append(each, terms[term])
 			}
 			own, rest := each[1], slices.Delete(slices.Clone(each), 1, 2)
 			mean := float32(0)

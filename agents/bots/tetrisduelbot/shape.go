@@ -13,7 +13,6 @@ const (
 	kinds      = tetrisduel.Kinds
 	reach      = 1<<rows - 1
 	battleRows = tetrisduel.Reachable - tetrisduel.Peace
-	battleSet  = 1<<battleRows - 1
 	battle     = reach &^ (1<<tetrisduel.Peace - 1)
 )
 
@@ -162,13 +161,9 @@ func (s *shape) lines(e0, e1, e2, foul uint64) {
 	s.foul[1] = bits.OnesCount64(two & foul & battle)
 	s.calm[0] = bits.OnesCount64(one &^ foul &^ battle)
 	s.calm[1] = bits.OnesCount64(two &^ foul &^ battle)
-	sum := uint64(0)
-	for _, e := range [3]uint64{e0, e1, e2} {
-		e >>= tetrisduel.Peace
-		sum += spread[e&battleSet] + spread[e>>lane&battleSet] + spread[e>>(2*lane)&battleSet] + spread[e>>(3*lane)&battleSet]
-	}
 	for r := range s.lacks {
-		s.lacks[r] = int(sum >> (8 * uint(r) & 63) & 0xff)
+		y := uint(tetrisduel.Peace + r)
+		s.lacks[r] = bits.OnesCount64(e0>>y&each | e1>>y&each<<1 | e2>>y&each<<2)
 	}
 	s.takes, s.gains = [kinds]int{}, [kinds]int{}
 	if few := k1 &^ k5 &^ foul & reach; few != 0 {
@@ -187,16 +182,6 @@ func row(e uint64) uint64 {
 	e &= each
 	return (e | e>>(lane-3) | e>>(2*lane-6) | e>>(3*lane-9)) & (1 | 1<<3 | 1<<6 | 1<<9)
 }
-
-// spread moves bit r of its index to byte r.
-var spread = func() (out [battleSet + 1]uint64) {
-	for bits := range out {
-		for r := 0; r < battleRows; r++ {
-			out[bits] |= uint64(bits>>uint(r)&1) << uint(8*r)
-		}
-	}
-	return out
-}()
 
 // A fit is a way of filling a run of empty cells with one row of a block, relative to the run's leftmost cell.
 type fit struct {
