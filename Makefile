@@ -27,7 +27,7 @@ export UV_CONSTRAINT = $(CONSTRAINTS)
 export UV_BUILD_CONSTRAINT = $(CONSTRAINTS)
 
 .DEFAULT_GOAL := help
-.PHONY: help pre-commit test quick flaky setup vulncheck vet lint go race race-servers race-batches race-training python libraries demo cluster-demo data network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels playground docs release reproduce serve clean
+.PHONY: help pre-commit test quick flaky setup vulncheck vet lint compile go race race-servers race-batches race-training python libraries demo cluster-demo data network ablation ladders tetris-table bench bench-against bench-goals bench-python soak fuzz golden notices constraints sign bundle plugin binaries wheels playground docs release reproduce serve clean
 
 # The parts of `make test`, the longest first; JOBS of them run at a time.
 CHECKS := python go race vet sign plugin
@@ -80,6 +80,10 @@ vet: ## gofmt, go vet and staticcheck
 lint: ## the linters of .golangci.yml, which vet leaves out; fetches golangci-lint
 	$(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0 run ./...
 
+compile: ## all that the tests of Go consist of, in advance
+	$(GO) list -test -deps -export ./... >/dev/null
+	CGO_ENABLED=1 $(GO) list -race -test -deps -export $(RACED) >/dev/null
+
 # One package more at a time than there are cores: some mostly wait, train/commands the longest, which begins first.
 AT_ONCE := -p $(shell echo $$(($$(nproc 2>/dev/null || echo 2) + 1)))
 go: ## Go tests
@@ -87,9 +91,10 @@ go: ## Go tests
 
 race: race-servers race-batches race-training ## Go tests of concurrent packages under the race detector
 race race-%: export CGO_ENABLED := 1
+RACED := ./rpc/server ./rpc/openenv ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./datasets/program/web
 # Those left out are of one client that waits for each answer: they count allocations, bytes or refusals.
 race-servers:
-	$(GO) test -race -short -skip 'StepAllocatesNothing|ManyMappings|Refused|RecordMemory|CheckpointGoesOn|RelabelledPlay|ParseIsTheInverse|Damage|FuzzStates|ThatFloods|Bombs' $(AT_ONCE) -vet=off -timeout 15m ./rpc/server ./rpc/openenv ./agents/match ./agents/fleet/... ./agents/contest ./agents/contest/dropblox/... ./datasets/program/web
+	$(GO) test -race -short -skip 'StepAllocatesNothing|ManyMappings|Refused|RecordMemory|CheckpointGoesOn|RelabelledPlay|ParseIsTheInverse|Damage|FuzzStates|ThatFloods|Bombs' $(AT_ONCE) -vet=off -timeout 15m $(RACED)
 race-batches:
 	$(GO) test -race -short -vet=off -timeout 15m -run 'SameBytes|Stream|Cancelled|CloneAll|Replay|Trace|Close|Panic' ./env/vec
 race-training:
