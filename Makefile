@@ -36,7 +36,7 @@ JOBS   ?= 2
 # the repository itself; and likewise modules of the Python client's tests.
 LONG := /(compiletest|webtest)\b|blockyard/(env|train/commands|agents/commands|agents/contest/compile.*)$$
 LONG_PYTHON = traps test_bench.py test_chaos.py test_commands.py test_notebook.py test_sixth_game.py test_skills.py \
-  $(addprefix test_,$(addsuffix .py,contest_page docs examples layers machines readme release reproduce sdist site wheels))
+  $(addprefix test_,$(addsuffix .py,contest_page docs examples machines readme release reproduce sdist site wheels))
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -118,6 +118,7 @@ python: ## the Python client on real Gymnasium, PettingZoo and Stable-Baselines3
 	wait $$learners || failed=1; cat $$log; exit $$failed
 	$(PY) -m mypy --strict --config-file rpc/python/pyproject.toml rpc/python/blockyard
 	$(PY) -m ruff check --quiet --config rpc/python/pyproject.toml rpc/python/blockyard
+	cd rpc/python && $(abspath $(VENV))/bin/lint-imports --no-cache --no-logo
 
 # The client is installed again whenever its sources or the server's change, from a wheel that the tests install too.
 # PyTorch is that for this machine, without gigabytes of CUDA where there is no such GPU, if its own index can be reached.

@@ -30,8 +30,8 @@ func TestMakeTestIsEverything(t *testing.T) {
 	out := in(t, 0, "..", "make", "-n", "test", "JOBS=1")
 	for _, part := range []string{
 		".ci/setup test", "gofmt -l", "vet ./...", "staticcheck ./...", ".ci/vulncheck",
-		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "ruff check", "agents sign",
-		"-buildmode=c-shared",
+		"-vet=off -timeout 15m ./train/commands ./...", "test -race", "pytest", "mypy --strict", "ruff check",
+		"lint-imports", "agents sign", "-buildmode=c-shared",
 	} {
 		require.Contains(t, out, part)
 	}

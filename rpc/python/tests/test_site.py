@@ -153,7 +153,7 @@ def test_every_public_name_is_on_one_page_of_the_reference(site):
 def undocumented(members: Iterable[griffe.Object | griffe.Alias]) -> list[str]:
     """Return the attributes and methods of classes, among members of a module, that have no documentation.
 
-    Of functions and classes, test_public_names_have_a_sentence wants a sentence.
+    Of functions and classes, ruff wants one.
     """
     found = []
     for target in (one.final_target if one.is_alias else one for one in members):
