@@ -2,10 +2,8 @@ package env_test
 
 import (
 	"fmt"
-	"os/exec"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -68,8 +66,7 @@ var only = []struct{ prefix, who, why string }{ // who: packages with a space be
 func (f *source) imports() (all []string) {
 	if f.tree != nil {
 		for _, i := range f.tree.Imports {
-			from, _ := strconv.Unquote(i.Path.Value)
-			all = append(all, from)
+			all = append(all, strings.Trim(i.Path.Value, `"`))
 		}
 	}
 	return all
@@ -85,10 +82,8 @@ func TestLayers(t *testing.T) {
 		{"env/blockbattle", "time", "of the standard library env may import"},
 		{"env/blockbattle", "github.com/stretchr/testify", "no module of other people"},
 		{"env/envtest", "blockyard/env/envtest/toy", ""},
-		{"datasets/program/ops", "github.com/prometheus/client_golang/prometheus", ""},
 		{"rpc/server", "github.com/prometheus/client_golang/prometheus", "only datasets/program/ops may, because programs only count"},
 		{"agents/fleet/broker", "github.com/nats-io/nats.go", ""},
-		{"agents/match", "github.com/nats-io/nats.go", "how jobs and results travel"},
 		{"rpc", "blockyard/train", "needs no trainer"},
 		{"tools", "fmt", "it has no layer"},
 		{"agents/commands", "blockyard/agents/match/tournament", ""},
@@ -100,28 +95,21 @@ func TestLayers(t *testing.T) {
 	holds(t, func(all []source) (out []string) {
 		for _, f := range all {
 			for _, dep := range f.imports() {
-				if why := refusal(path.Dir(f.path), dep); why != "" {
+				if why := refusal(f.path, dep); why != "" {
 					out = append(out, fmt.Sprintf("%s imports %s: %s", f.path, dep, why))
 				}
 			}
 		}
 		return out
 	}, trials...)
-	for _, p := range list(t, module+"/...") {
-		require.Empty(t, refusal(strings.TrimPrefix(p, module+"/"), "fmt"), p)
+	for _, p := range strings.Fields(in(t, 0, "..", "go", "list", "./...")) {
+		require.Empty(t, refusal(strings.TrimPrefix(p, module+"/")+"/x.go", "fmt"), p)
 	}
 }
 
-// list returns the packages that go list prints.
-func list(t *testing.T, args ...string) []string {
-	out, err := exec.Command("go", append([]string{"list"}, args...)...).Output()
-	require.NoError(t, err, "go list %s", args)
-	return strings.Fields(string(out))
-}
-
-// refusal says why a package in folder may not import dep, "" if it may.
-func refusal(folder, dep string) string {
-	at := slices.IndexFunc(layers, func(l layer) bool { return within(folder, l.who) })
+// refusal says why a file may not import dep, "" if it may.
+func refusal(file, dep string) string {
+	at := slices.IndexFunc(layers, func(l layer) bool { return within(file, l.who) })
 	if at < 0 {
 		return "it has no layer: folders are env, datasets, agents, train, rpc and what is below"
 	}
@@ -130,35 +118,29 @@ func refusal(folder, dep string) string {
 	switch {
 	case ours && !fits(own, l.own):
 		return fmt.Sprintf("of our own %s may import %s only, because %s", l.who, l.own, l.why)
-	case ours && fits(own, helpers) && !fits(folder, helpers):
+	case ours && fits(own, helpers) && !fits(path.Dir(file), helpers):
 		return "it is for tests"
 	case ours:
-		return closedDoor(folder, own)
-	case foreign(dep):
-		for _, o := range only {
-			if within(dep, o.prefix) && !slices.ContainsFunc(strings.Fields(o.who), func(who string) bool { return within(folder, who) }) {
-				return fmt.Sprintf("only %s may, because %s", o.who, o.why)
-			}
-		}
-		if !l.other {
-			return fmt.Sprintf("%s may import no module of other people, because %s", l.who, l.why)
-		}
-	case l.std != "" && !fits(dep, l.std):
+		return closedDoor(strings.Split(file, "/"), strings.Split(own, "/"))
+	case !foreign(dep) && l.std != "" && !fits(dep, l.std):
 		return fmt.Sprintf("of the standard library %s may import %s only, because %s", l.who, l.std, l.why)
+	case foreign(dep) && !l.other:
+		return fmt.Sprintf("%s may import no module of other people, because %s", l.who, l.why)
+	}
+	for _, o := range only {
+		if within(dep, o.prefix) && !slices.ContainsFunc(strings.Fields(o.who), func(who string) bool { return within(file, who) }) {
+			return fmt.Sprintf("only %s may, because %s", o.who, o.why)
+		}
 	}
 	return ""
 }
 
-// closedDoor says why a package may not import one of another room of the same folder, "" if it may.
-func closedDoor(folder, own string) string {
-	root, below, _ := strings.Cut(folder, "/")
-	if below == "" {
-		folder += "/main.go"
-	}
-	name, at := roomAt(root, folder)
-	if to, _ := roomAt(root, own); at >= 0 && within(own, root) && to != name && !fits(to, rooms[root][at].doors) {
-		r := rooms[root][at]
-		return fmt.Sprintf("of its own folder the room %s/%s may import %q only, because it is %s", root, name, r.doors, r.why)
+// closedDoor says why a file may not import a package of another room of the same folder, "" if it may.
+func closedDoor(file, own []string) string {
+	for _, r := range rooms[file[0]] {
+		if r.name == file[1] && own[0] == file[0] && len(own) > 1 && own[1] != r.name && !fits(own[1], r.doors) {
+			return fmt.Sprintf("of its own folder the room %s/%s may import %q only, because it is %s", file[0], r.name, r.doors, r.why)
+		}
 	}
 	return ""
 }
@@ -188,9 +170,9 @@ const unbundled = "agents/bots agents/match/... agents/fleet/... agents/play/...
 // TestBots lists what bots reach as the bundler builds them, without assembly.
 func TestBots(t *testing.T) {
 	sources(t) // read, so that the test cache does not answer for a tree that has changed since
-	reached := list(t, "-deps", "-tags=noasm,purego", module+"/agents/submit/programs/...")
-	require.Contains(t, reached, module+"/agents/contest")
-	for _, dep := range reached {
+	reached := in(t, 0, "..", "go", "list", "-deps", "-tags=noasm,purego", "./agents/submit/programs/...")
+	require.Contains(t, reached, module+"/agents/contest\n")
+	for _, dep := range strings.Fields(reached) {
 		own, ours := strings.CutPrefix(dep, module+"/")
 		require.False(t, foreign(dep) || ours && fits(own, unbundled),
 			"a program of agents/submit/programs reaches %s, but it is bundled into one file: `go list -deps` says by which way", dep)

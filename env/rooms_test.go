@@ -2,8 +2,6 @@ package env_test
 
 import (
 	"fmt"
-	"go/ast"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -15,14 +13,14 @@ import (
 // A room is a name that stands directly in one of the folders of rooms: a file, or a folder with all that is below.
 type room struct {
 	name  string
-	doors string // names of the rooms of the same folder whose packages it may import
+	doors string // names of the rooms below it in the same table whose packages it may import
 	code  int    // lines of code of the product, in all languages; see budget
 	why   string
 }
 
 const (
 	maxRooms  = 10 // with code, in one folder
-	maxFloors = 6  // a room stands one floor above the highest that it imports
+	maxFloors = 6  // a room stands one floor above the highest that it may import
 	maxFiles  = 16 // of Go without tests, directly in a package
 )
 
@@ -54,12 +52,12 @@ var rooms = map[string][]room{
 		{"main.go", "commands", 10, "starts the program, and holds its version"},
 		{"blockyard", "commands", 22, "the commands of all programs in one, for the Python package"},
 		{"commands", "openenv server session wire", 710, "a file per command"},
+		{"bench", "server session wire", 0, "every measurement, in Go and Python"},
+		{"library", "server session wire", 278, "the server as a shared library, for C and Python"},
 		{"openenv", "session wire", 1999, "the environments over HTTP, WebSocket and MCP, branches of their games, and which tools there are"},
 		{"server", "session wire", 2803, "sockets: connections, frames, deadlines, and a method per request"},
 		{"session", "wire", 3453, "what one client plays, whatever the door: batches, records, checkpoints, shared memory, limits, counts"},
-		{"library", "server session wire", 278, "the server as a shared library, for C and Python"},
 		{"wire", "", 844, "messages as bytes, and the same calls from Go"},
-		{"bench", "server session wire", 0, "every measurement, in Go and Python"},
 		{"python", "", 0, "the Python package and its docs"},
 		{"deploy", "", 49, "files for Kubernetes, Prometheus and Grafana, and the episodes that validate the folder for OpenEnv"},
 	},
@@ -79,162 +77,65 @@ var rooms = map[string][]room{
 // beside are files that stand in these folders and are no rooms: pages, names with a dot before them, and these.
 const beside = "agents/testdata/... datasets/testdata/... agents/signatures.txt rpc/Dockerfile rpc/Dockerfile.dockerignore"
 
-// roomAt returns the room of a file below a folder, and where it stands in the table of the folder, -1 if it does not.
-func roomAt(folder, file string) (name string, at int) {
-	name, _, _ = strings.Cut(strings.TrimPrefix(file, folder+"/"), "/")
-	return name, slices.IndexFunc(rooms[folder], func(r room) bool { return r.name == name })
-}
-
-// TestRooms says which names may stand in a folder, and how large each may be.
-func TestRooms(t *testing.T) {
-	holds(t, func(all []source) []string { return append(strangers(all), wrongRooms(all)...) },
-		trial{"train/utils/a.txt", "", "train/utils/a.txt: which room of train is it part of? Its rooms are in env/rooms_test.go"},
-		trial{"train/README.md", "", "train/main.go is a room without a door"}, trial{"train/.gitignore", "", ""},
-		trial{"train/main.go", strings.Repeat("var _ = 1\n", 10), "train/main.go has 11 lines of code, want at most 10: move"})
-}
-
-// strangers returns a sentence for every file in a folder that has no room.
-func strangers(all []source) (out []string) {
-	for _, f := range all {
-		folder, below, _ := strings.Cut(f.path, "/")
-		switch name, at := roomAt(folder, f.path); {
-		case rooms[folder] == nil, at >= 0, below == name && path.Ext(name) == ".md", name[0] == '.', fits(f.path, beside):
-		default:
-			out = append(out, fmt.Sprintf("%s: which room of %s is it part of? Its rooms are in env/rooms_test.go", f.path, folder))
-		}
-	}
-	return out
-}
-
-// wrongRooms returns a sentence for every room without a file, or with more code than its row allows, and for every folder
-// with too many rooms.
-func wrongRooms(all []source) (out []string) {
-	for folder, table := range rooms {
-		code := 0
-		for _, r := range table {
-			n := codeOf(all, folder+"/"+r.name)
-			if !slices.ContainsFunc(all, func(f source) bool { return within(f.path, folder+"/"+r.name) }) {
-				out = append(out, fmt.Sprintf("%s/%s is a room without a door: it does not exist; remove its row", folder, r.name))
-			} else if n > r.code {
-				out = append(out, fmt.Sprintf("%s/%s has %d lines of code, want at most %d: "+
-					"move something out, or change its row with a reason", folder, r.name, n, r.code))
-			}
-			code += min(n, 1)
-		}
-		if code > maxRooms {
-			out = append(out, fmt.Sprintf("%s has %d rooms, more than a reader can hold: want %d", folder, code, maxRooms))
-		}
-	}
-	return out
-}
-
-// codeOf counts the lines of code of the product in a file or below a folder; those of Python have rows of budgets.
-func codeOf(all []source, root string) (n int) {
-	for _, f := range all {
-		if f.part == product && within(f.path, root) && !within(f.path, "rpc/python") {
-			n += f.code
-		}
-	}
-	return n
-}
-
-// stacked are folders whose packages and files stand on each other as rooms do. The room of a file is the first word of
-// its name.
-var stacked = []string{"rpc/server", "rpc/session"}
-
-// TestFloors says how high the rooms of a folder are stacked, and that none imports or names one that stands on it.
+// TestFloors says how many rooms a folder has, how high they are stacked, and that none may import one that stands on it.
 func TestFloors(t *testing.T) {
-	all := sources(t)
-	for _, folder := range append(slices.Sorted(maps.Keys(rooms)), stacked...) {
-		ties := tiesOf(folder, all)
-		floors, circle := heights(ties)
-		require.Empty(t, circle, "these rooms of %s name each other in a circle: %v", folder, ties)
-		require.LessOrEqual(t, len(floors), maxRooms, "%s: %v", folder, floors)
-		require.LessOrEqual(t, slices.Max(slices.Collect(maps.Values(floors))), maxFloors, "%s: %v", folder, floors)
-	}
-	file := func(name, text string) source { return newSource("a/"+name, "package a\n"+text) }
-	files := []source{file("top.go", "var _ = middle{}"), file("middle_two.go", "type middle struct { b int }"),
-		file("middle.go", "var _ = low\nfunc (middle) ask() {}"), file("low.go", "import \"blockyard/a/b\"\nvar low = b.B.Do"),
-		file("b/b.go", "func (x) answer() {}")}
-	floors, circle := heights(tiesOf("a", files))
-	require.Empty(t, circle)
-	require.Equal(t, map[string]int{"b": 1, "low": 2, "middle": 3, "top": 4}, floors)
-	for _, text := range []string{"var _ = middle{}", "func f(x any) { x.ask() }"} {
-		_, circle = heights(tiesOf("a", append(files, file("low_two.go", text))))
-		require.NotEmpty(t, circle, text)
+	for folder, table := range rooms {
+		floors, code := map[string]int{"": 0}, 0
+		for _, r := range slices.Backward(table) {
+			for _, door := range strings.Split(r.doors, " ") {
+				require.Contains(t, floors, door, "%s/%s: its doors lead to rooms below it in the table", folder, r.name)
+				floors[r.name] = max(floors[r.name], floors[door]+1)
+			}
+			require.LessOrEqual(t, floors[r.name], maxFloors, "%s: %v", folder, floors)
+			code += min(r.code, 1)
+		}
+		require.LessOrEqual(t, code, maxRooms, "%s has more rooms than a reader can hold", folder)
 	}
 }
 
-// tiesOf returns which rooms of a folder name which: by imports, and within a package by names of declarations, and of
-// unexported methods that only one room has.
-func tiesOf(folder string, all []source) map[[2]string]bool {
-	declares, names, ties := map[string]string{}, map[[2]string]bool{}, map[[2]string]bool{}
-	declare := func(name, room string) { // "" is for what several rooms declare, or a field
-		if one, known := declares[name]; known && one != room {
-			room = ""
+// rows are the budgets of folders, those of rooms among them.
+func rows() []budget {
+	all := slices.Clone(budgets)
+	for folder, table := range rooms {
+		for _, r := range table {
+			all = append(all, budget{folder + "/" + r.name + "/...", r.code, r.why})
 		}
-		declares[name] = room
 	}
+	return all
+}
+
+// misplaced returns a sentence for every file of the product, or of a folder with rooms, that has no row, and for every
+// row without a file or with more code than it allows.
+func misplaced(all []source) (out []string) {
+	rows, used := rows(), map[string]int{}
 	for _, f := range all {
-		if !f.isProduct() || !within(f.path, folder) {
-			continue
+		at := slices.IndexFunc(rows, func(b budget) bool { return fits(f.path, b.what) || fits(path.Dir(f.path), b.what) })
+		folder, below, _ := strings.Cut(f.path, "/")
+		page := rooms[folder] == nil || path.Ext(below) == ".md" && !strings.Contains(below, "/")
+		switch {
+		case at >= 0 && f.part == product:
+			used[rows[at].what] += f.code
+		case at >= 0:
+			used[rows[at].what] += 0
+		case f.part == product, !page && below[0] != '.' && !fits(f.path, beside):
+			out = append(out, f.path+": which row of budgets, or which room, is it part of? See env/rooms_test.go")
 		}
-		name, _ := roomAt(folder, f.path)
-		room, _, _ := strings.Cut(strings.TrimSuffix(name, ".go"), "_")
-		ties[[2]string{room, room}] = true
-		for _, from := range f.imports() {
-			if to, ours := strings.CutPrefix(from, module+"/"+folder+"/"); ours {
-				to, _, _ = strings.Cut(to, "/")
-				ties[[2]string{room, to}] = true
-			}
-		}
-		if path.Dir(f.path) != folder {
-			continue
-		}
-		for name := range f.tree.Scope.Objects {
-			declare(name, room)
-		}
-		for _, i := range f.tree.Unresolved {
-			names[[2]string{room, i.Name}] = true
-		}
-		ast.Inspect(f.tree, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.FuncDecl:
-				if n.Recv != nil && !n.Name.IsExported() {
-					declare("."+n.Name.Name, room)
-				}
-			case *ast.Field:
-				for _, name := range n.Names {
-					declare("."+name.Name, "")
-				}
-			case *ast.SelectorExpr:
-				names[[2]string{room, "." + n.Sel.Name}] = true
-			}
-			return true
-		})
+		used[f.part] += f.code
 	}
-	for use := range names {
-		if room := declares[use[1]]; room != "" {
-			ties[[2]string{use[0], room}] = true
+	for _, b := range slices.Concat(parts, rows) {
+		if n, exists := used[b.what]; !exists {
+			out = append(out, b.what+" does not exist: remove its row")
+		} else if n > b.code {
+			out = append(out, fmt.Sprintf("%s: %d lines of code, want at most %d (%s): make something simpler, or take "+
+				"something out", b.what, n, b.code, b.why))
 		}
 	}
-	return ties
+	return out
 }
 
-// heights returns the floor of every room, from 1, and the rooms that stand on each other in a circle.
-func heights(ties map[[2]string]bool) (floors map[string]int, circle []string) {
-	floors = map[string]int{}
-	for tie := range ties {
-		floors[tie[0]], floors[tie[1]] = 1, 1
-	}
-	for range len(floors) + 1 {
-		circle = nil
-		for tie := range ties {
-			if tie[0] != tie[1] && floors[tie[0]] <= floors[tie[1]] {
-				floors[tie[0]] = floors[tie[1]] + 1
-				circle = append(circle, tie[0])
-			}
-		}
-	}
-	return floors, circle
+// TestBudgets holds every part, folder and room to its budget, and says which names may stand in a folder.
+func TestBudgets(t *testing.T) {
+	holds(t, misplaced, trial{"train/utils/a.txt", "", "train/utils/a.txt: which row"}, trial{"train/.gitignore", "", ""},
+		trial{"env/new/a.go", "", "env/new/a.go: which row"}, trial{"train/README.md", "", "train/main.go/... does not exist"},
+		trial{"train/main.go", strings.Repeat("var _ = 1\n", 10), "train/main.go/...: 11 lines of code, want at most 10"})
 }
