@@ -1,7 +1,6 @@
 package env_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path"
@@ -163,22 +162,20 @@ func TestFlaky(t *testing.T) {
 // Every target that is declared or named in a document has a recipe.
 func TestTargetsExist(t *testing.T) {
 	text := contents(t, "Makefile")
-	use := regexp.MustCompile("(?m)(?:`|^ +)make ([a-z-]+)")
-	named := func(all []source) (out []string) {
+	recipes := strings.Fields(strings.Join(regexp.MustCompile(`(?m)^[a-z -]+:`).FindAllString(text, -1), " "))
+	named := regexp.MustCompile("(?m)(?:`|^ +)make ([a-z-]+)")
+	holds(t, func(all []source) (out []string) {
 		for _, f := range all {
-			for _, m := range use.FindAllStringSubmatch(f.text, -1) {
-				recipe := regexp.MustCompile(`(?m)^` + m[1] + `:(.*\n\t|[^=]*$)`)
-				if path.Ext(f.path) == ".md" && !recipe.MatchString(text) {
-					out = append(out, fmt.Sprintf("%s: the Makefile has no `make %s`", f.path, m[1]))
+			for _, m := range named.FindAllStringSubmatch(f.text, -1) {
+				if path.Ext(f.path) == ".md" && !slices.Contains(recipes, m[1]+":") {
+					out = append(out, f.path+": the Makefile has no `make "+m[1]+"`")
 				}
 			}
 		}
 		return out
-	}
-	declared := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(text)
-	require.NotNil(t, declared)
-	holds(t, named, trial{"a.md", " make " + strings.Join(strings.Fields(declared[1]), "\n make "), ""},
-		trial{"a.md", "run `make test`", ""}, trial{"a.md", "    make tests", "a.md: the Makefile has no `make tests`"})
+	}, trial{"a.md", "run `make test`", ""}, trial{"a.md", "    make tests", "a.md: the Makefile has no `make tests`"})
+	declared := regexp.MustCompile(`(?m)^\.PHONY: (.*)$`).FindStringSubmatch(text)[1]
+	require.Subset(t, recipes, strings.Split(strings.ReplaceAll(declared, " ", ": ")+":", " "))
 }
 
 // What the tests need of a machine is found on PATH before they run, and installed or named.

@@ -4,10 +4,14 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"maps"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // streams is why the standard streams have one owner. children are programs that a program of ours starts and reads.
@@ -227,23 +231,14 @@ var colour = regexp.MustCompile(`["':, ]#([0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b`)
 
 // TestPalettes holds one palette of boards: a file with colours is listed, with what else it draws.
 func TestPalettes(t *testing.T) {
-	holds(t, func(all []source) (out []string) {
-		found := map[string]bool{}
-		for _, f := range all {
-			for _, c := range colour.FindAllStringSubmatch(f.text, -1) {
-				plain := strings.Trim(c[1], "fF") == "" || strings.Trim(c[1], "0") == ""
-				if found[f.path] = found[f.path] || !plain; !plain && path.Ext(f.path) != ".md" && !f.isTest() && palettes[f.path] == "" {
-					out = append(out, fmt.Sprintf("%s has the colour #%s: take one of env/paint, or say in env/once_test.go "+
-						"what the file draws besides boards", f.path, c[1]))
-				}
+	found := map[string]bool{}
+	for _, f := range sources(t) {
+		for _, c := range colour.FindAllStringSubmatch(f.text, -1) {
+			if !f.isTest() && strings.Trim(c[1], "fF") != "" && strings.Trim(c[1], "0") != "" {
+				found[f.path] = true
 			}
 		}
-		for file := range palettes {
-			if !found[file] {
-				out = append(out, file+" has no colours: remove its row in env/once_test.go")
-			}
-		}
-		return out
-	}, trial{"rpc/page.css", "a { color: #12ab3f }", "rpc/page.css has the colour #12ab3f: take one of env/paint"},
-		trial{"rpc/page.css", "a { color: #fff }", "palette.go has no colours"})
+	}
+	require.ElementsMatch(t, slices.Collect(maps.Keys(palettes)), slices.Collect(maps.Keys(found)),
+		"take a colour of env/paint, or say in env/once_test.go what the file draws besides boards")
 }
