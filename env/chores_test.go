@@ -181,48 +181,45 @@ func TestTargetsExist(t *testing.T) {
 // What the tests need of a machine is found on PATH before they run, and installed or named.
 func TestSetup(t *testing.T) {
 	const install = "apt-get install -y --no-install-recommends "
-	for name, c := range map[string]struct {
-		missing, user, goal string
-		status              int
-		says                string // an expression; nothing is printed without one
-		installs            string
-	}{
-		"nothing missing": {"", "1000", "test", 0, "", ""},
-		"no browser, an ordinary user": {"chromium", "1000", "test", 1,
+	// What says is an expression; nothing is printed without one.
+	for name, c := range map[string]struct{ missing, user, goal, says, installs string }{
+		"nothing missing": {"", "1000", "test", "", ""},
+		"no browser, an ordinary user": {"chromium", "1000", "test",
 			"missing: Chromium.*sudo " + install + "chromium-headless-shell fonts-dejavu-core\n", ""},
-		"no browser, root": {"chromium", "0", "test", 0, "installing Chromium",
+		"no browser, root": {"chromium", "0", "test", "installing Chromium",
 			install + "chromium-headless-shell fonts-dejavu-core -q\n"},
-		"no compilers, CI": {"cc c++", "1000 CI=true", "test", 0,
+		"no compilers, CI": {"cc c++", "1000 CI=true", "test",
 			`installing a C compiler.*installing a C\+\+ compiler`, install + "gcc libc6-dev g++ -q\n"},
-		"no JDK, CI":             {"javac", "1000 CI=true", "test", 0, "installing a JDK", install + "default-jdk-headless -q\n"},
-		"no cage, CI":            {"bwrap", "1000 CI=true", "test", 0, "installing bubblewrap", install + "bubblewrap util-linux -q\n"},
-		"no package manager":     {"c++ apt-get", "0", "test", 1, `missing: a C\+\+ compiler.*make test again`, ""},
-		"no Go":                  {"go", "0", "test", 1, `Go is missing.*https://go\.dev/dl`, ""},
-		"no Python for the demo": {"python3", "1000", "demo", 1, `missing: Python 3\.10.*python3-venv`, ""},
-		"the demo needs less":    {"chromium cc c++ javac bwrap", "1000", "demo", 0, "", ""},
+		"no JDK, CI":             {"javac", "1000 CI=true", "test", "installing a JDK", install + "default-jdk-headless -q\n"},
+		"no cage, CI":            {"bwrap", "1000 CI=true", "test", "installing bubblewrap", install + "bubblewrap util-linux -q\n"},
+		"no package manager":     {"c++ apt-get", "0", "test", `missing: a C\+\+ compiler.*make test again`, ""},
+		"no Go":                  {"go", "0", "test", `Go is missing.*https://go\.dev/dl`, ""},
+		"no Python for the demo": {"python3", "1000", "demo", `missing: Python 3\.10.*python3-venv`, ""},
+		"the demo needs less":    {"chromium cc c++ javac bwrap", "1000", "demo", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bin, id := t.TempDir(), strings.Fields(c.user)
-			log := filepath.Join(t.TempDir(), "log")
-			write(t, log, "")
+			bin, log := t.TempDir(), filepath.Join(t.TempDir(), "log")
+			id, settings, _ := strings.Cut(c.user, " ")
 			for _, program := range []string{"bash", "dirname", "env"} {
 				file, err := exec.LookPath(program)
 				require.NoError(t, err)
 				require.NoError(t, os.Symlink(file, filepath.Join(bin, program)))
 			}
-			for _, program := range strings.Fields("go python3 cc c++ javac chromium bwrap setpriv") {
-				if !fits(program, c.missing) {
-					write(t, filepath.Join(bin, program), "#!/bin/sh\n")
-				}
-			}
+			write(t, log, "")
+			scripts := map[string]string{"id": "echo " + id}
 			for _, program := range strings.Fields("apt-get sudo") {
+				scripts[program] = "echo " + program + ` "$*" >>` + log
+			}
+			for _, program := range strings.Fields("go python3 cc c++ javac chromium bwrap setpriv apt-get sudo id") {
 				if !fits(program, c.missing) {
-					write(t, filepath.Join(bin, program), "#!/bin/sh\necho "+program+` "$*" >>`+log)
+					write(t, filepath.Join(bin, program), "#!/bin/sh\n"+scripts[program])
 				}
 			}
-			write(t, filepath.Join(bin, "id"), "#!/bin/sh\necho "+id[0])
-			words := slices.Concat([]string{"-i", "PATH=" + bin}, id[1:], []string{".ci/setup", c.goal})
-			printed := in(t, c.status, "..", "env", words...)
+			status := 0
+			if strings.Contains(c.says, "missing") {
+				status = 1
+			}
+			printed := in(t, status, "..", "env", strings.Fields("-i PATH="+bin+" "+settings+" .ci/setup "+c.goal)...)
 			require.Regexp(t, "(?s)"+c.says, printed)
 			require.Equal(t, c.says == "", printed == "", printed)
 			installed := contents(t, log)

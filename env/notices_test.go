@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -106,11 +105,8 @@ func linkedModules(t *testing.T) map[string]*linked {
 		system, machine, _ := strings.Cut(platform, "/")
 		for _, cgo := range []string{"0", "1"} {
 			const each = "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}\t{{$.Dir}}\n{{end}}{{end}}"
-			cmd := exec.Command("go", append([]string{"list", "-deps", "-f", each}, packages...)...)
-			cmd.Dir, cmd.Env = "..", append(os.Environ(), "GOOS="+system, "GOARCH="+machine, "CGO_ENABLED="+cgo)
-			out, err := cmd.Output()
-			require.NoError(t, err, "%s: %s", platform, out)
-			for line := range strings.Lines(string(out)) {
+			words := []string{"GOOS=" + system, "GOARCH=" + machine, "CGO_ENABLED=" + cgo, "go", "list", "-deps", "-f", each}
+			for line := range strings.Lines(in(t, 0, "..", "env", append(words, packages...)...)) {
 				if f := strings.Split(strings.TrimSpace(line), "\t"); len(f) == 4 {
 					if all[f[0]] == nil {
 						all[f[0]] = &linked{f[0], f[1], f[2], map[string]bool{}}
