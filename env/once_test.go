@@ -4,14 +4,9 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
-	"maps"
 	"path"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // streams is why the standard streams have one owner. children are programs that a program of ours starts and reads.
@@ -214,31 +209,4 @@ func (f *source) mentions() (all []mention) {
 		ast.Inspect(d, look)
 	}
 	return all
-}
-
-// palettes are the files with colours of their own, by what they draw. Boards have those of env/paint.
-var palettes = map[string]string{
-	"env/paint/palette.go":                   "boards: the one palette, and the sheets below them",
-	"datasets/viewer/page/style.css":         "boards, which a test compares with the palette; accents of pages",
-	"agents/match/tournament/page/style.css": "tables of results",
-	"datasets/program/chart/chart.go":        "lines of charts",
-	"rpc/python/docs/assets/site.css":        "pages of the documentation",
-	"rpc/python/pages/curves.py":             "axes of charts",
-}
-
-// colour is a colour in any language; white and black are no part of a palette.
-var colour = regexp.MustCompile(`["':, ]#([0-9a-fA-F]{6}|[0-9a-fA-F]{3})\b`)
-
-// TestPalettes holds one palette of boards: a file with colours is listed, with what else it draws.
-func TestPalettes(t *testing.T) {
-	found := map[string]bool{}
-	for _, f := range sources(t) {
-		for _, c := range colour.FindAllStringSubmatch(f.text, -1) {
-			if !f.isTest() && strings.Trim(c[1], "fF") != "" && strings.Trim(c[1], "0") != "" {
-				found[f.path] = true
-			}
-		}
-	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(palettes)), slices.Collect(maps.Keys(found)),
-		"take a colour of env/paint, or say in env/once_test.go what the file draws besides boards")
 }

@@ -57,7 +57,7 @@ func TestRulesAreCited(t *testing.T) {
 }
 
 // TestRulesPages wants the headings of every RULES.md under the numbers that are cited, and no picture that it does not
-// show. Links within them, MkDocs looks up.
+// show. Links within pages, test_the_markdown_was_understood looks up.
 func TestRulesPages(t *testing.T) {
 	require.Len(t, glob(t, "env/*/game.go"), len(contests), "each game has its row in contests")
 	for game, sum := range contests {

@@ -10,8 +10,8 @@ import programs
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
-def snippets(page: str) -> list[str]:
-    """Return the Python in a page."""
+def snippets(page: str | Path) -> list[str]:
+    """Return the Python in a page, whose name is absolute or one of docs/."""
     return re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.M | re.S)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import programs
 import pytest
 from conftest import script
+from snippets import snippets
 
 import blockyard
 
@@ -31,20 +32,17 @@ def test_a_readme_without_its_place_is_refused():
 
 
 def test_the_first_screen_says_what_it_is():
-    """What the project is stands before the first heading, in a few lines, with a picture that is there."""
+    """What the project is stands before the first heading, in a few lines."""
     first = " ".join((ROOT.parents[1] / "README.md").read_text(encoding="utf-8").split("## ")[0].split())
     assert len(first) < 1200
     for words in ("gym-style vectorised environment", "thousands of games in parallel over msgpack RPC",
                   "Python trainers", "self-play in Go with gorgonia", "hand-tuned weights", "the contest"):  # fmt: skip
         assert words in first
-    for picture in re.findall(r"\]\(([^()#]+\.(?:svg|png))", first):
-        assert (ROOT.parents[1] / picture).exists(), picture
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", ROOT.parents[1] / "README.md"])
 def test_the_first_snippet_runs(page):
-    code = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.M | re.S)[0]
-    programs.printed("-c", code)
+    programs.printed("-c", snippets(page)[0])
 
 
 def test_the_evaluation_prints_what_the_readme_shows():
@@ -55,7 +53,7 @@ def test_the_evaluation_prints_what_the_readme_shows():
 
 def test_the_client_of_the_protocol_runs(server, tmp_path):
     """The protocol's page begins with a client of twenty lines, which plays on a running server with msgpack alone."""
-    code = re.findall(r"^```python\n(.*?)^```", (ROOT.parent / "PROTOCOL.md").read_text(), re.M | re.S)[0]
+    code = snippets(ROOT.parent / "PROTOCOL.md")[0]
     assert len([line for line in code.splitlines() if line]) <= 20
     said = programs.printed("-c", code, server.tcp.removeprefix("tcp:"), cwd=tmp_path)
     assert int(said.removesuffix(" games ended\n")) > 1000
