@@ -10,8 +10,8 @@ from pathlib import Path
 
 import programs
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PATIENT = "--timebank 10m"  # on a busy machine, Python may start later than the contest allows
 PAGE = (ROOT / "rpc/python/docs/contest.md").read_text(encoding="utf-8")
 

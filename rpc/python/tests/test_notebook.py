@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import pytest
-
-EXAMPLES = Path(__file__).resolve().parents[1] / "examples"
-
-nbclient = pytest.importorskip("nbclient", reason="pip install 'blockyard[test]'")
-pytest.importorskip("ipykernel")
+import nbclient
+import nbformat
+from conftest import ROOT
+from jupyter_client.manager import start_new_kernel
 
 
 def test_afternoon(tmp_path, program, monkeypatch):
-    import nbformat
-
     monkeypatch.setenv("BLOCKYARD_SERVER", str(program))
-    notebook = nbformat.read(EXAMPLES / "afternoon.ipynb", as_version=4)
+    notebook = nbformat.read(ROOT / "rpc/python/examples/afternoon.ipynb", as_version=4)
     training = [cell for cell in notebook.cells if cell.source.startswith("seconds = 60\n")]
     assert len(training) == 1
     training[0].source = training[0].source.replace("60", "0.1", 1).replace("num_envs=64", "num_envs=8")
@@ -35,8 +30,6 @@ def test_afternoon(tmp_path, program, monkeypatch):
 
 def test_kernel_is_restarted(program, monkeypatch):
     """An environment in the kernel's process ends with it, is there again after a restart, and can be interrupted."""
-    from jupyter_client.manager import start_new_kernel
-
     monkeypatch.setenv("BLOCKYARD_SERVER", str(program))
     manager, client = start_new_kernel(startup_timeout=300)
     steps = """

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import programs
 import pytest
-from conftest import script
+from conftest import ROOT, script
 from snippets import snippets
 
 import blockyard
 
-ROOT = Path(__file__).resolve().parents[1]
-
-
-environments = script(ROOT / "environments.py")
+environments = script(ROOT / "rpc/python/environments.py")
 
 
 def test_tables_and_ids_are_those_of_the_server():
@@ -33,27 +29,27 @@ def test_a_readme_without_its_place_is_refused():
 
 def test_the_first_screen_says_what_it_is():
     """What the project is stands before the first heading, in a few lines."""
-    first = " ".join((ROOT.parents[1] / "README.md").read_text(encoding="utf-8").split("## ")[0].split())
+    first = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split("## ")[0].split())
     assert len(first) < 1200
     for words in ("gym-style vectorised environment", "thousands of games in parallel over msgpack RPC",
                   "Python trainers", "self-play in Go with gorgonia", "hand-tuned weights", "the contest"):  # fmt: skip
         assert words in first
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", ROOT.parents[1] / "README.md"])
+@pytest.mark.parametrize("page", [ROOT / "rpc/python/README.md", ROOT / "README.md"])
 def test_the_first_snippet_runs(page):
     programs.printed("-c", snippets(page)[0])
 
 
 def test_the_evaluation_prints_what_the_readme_shows():
-    text = (ROOT / "README.md").read_text().split("## Evaluate")[1]
+    text = (ROOT / "rpc/python/README.md").read_text().split("## Evaluate")[1]
     code, shown = re.search(r"^```python\n(.*?)^```\n\n((?:    [^\n]*\n)+)", text, re.M | re.S).groups()
     assert programs.printed("-c", code) == re.sub("^    ", "", shown, flags=re.M)
 
 
 def test_the_client_of_the_protocol_runs(server, tmp_path):
     """The protocol's page begins with a client of twenty lines, which plays on a running server with msgpack alone."""
-    code = snippets(ROOT.parent / "PROTOCOL.md")[0]
+    code = snippets(ROOT / "rpc/PROTOCOL.md")[0]
     assert len([line for line in code.splitlines() if line]) <= 20
     said = programs.printed("-c", code, server.tcp.removeprefix("tcp:"), cwd=tmp_path)
     assert int(said.removesuffix(" games ended\n")) > 1000

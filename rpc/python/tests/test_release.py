@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tarfile
-from pathlib import Path
 
 import conftest
 import pytest
@@ -12,7 +11,7 @@ import pytest
 CHANGES = "# Changes\n\n## Unreleased\n{}\n## 0.2.0\n\n### Added\n- a thing\n\n## 0.1.0\n\nThe first.\n"
 
 
-script = conftest.script(Path(__file__).resolve().parents[3] / ".ci/release")
+script = conftest.script(conftest.ROOT / ".ci/release")
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from pathlib import Path
 
 import conftest
 import programs
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench"
+BENCH = conftest.ROOT / "rpc/bench"
 sys.path.insert(0, str(BENCH))
 
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 
 import programs
 import pytest
+from conftest import ROOT
 
 import blockyard
-
-ROOT = Path(__file__).resolve().parents[1]
 
 
 def hatchling(folder, target, **env):
@@ -31,10 +28,8 @@ def hatchling(folder, target, **env):
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
     """The unpacked source distribution of this checkout."""
-    if shutil.which("go") is None:
-        pytest.skip("a source distribution is made with Go")
     folder = tmp_path_factory.mktemp("sdist")
-    programs.printed("-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT, timeout=600)
+    programs.printed("-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT / "rpc/python", timeout=600)
     with tarfile.open(next(folder.glob("*.tar.gz"))) as archive:
         archive.extractall(folder, filter="data")
     return next(path for path in folder.iterdir() if path.is_dir())
@@ -56,11 +51,11 @@ def test_a_server_is_named(sources, program, tmp_path):
         assert info.external_attr >> 16 & 0o111
         for name, of in (("LICENSE", "LICENSE"), ("NOTICES", ".github/NOTICES")):
             text = archive.read(f"blockyard-{blockyard.__version__}.dist-info/licenses/{name}")
-            assert text == (sources / "_go" / name).read_bytes() == (ROOT.parents[1] / of).read_bytes()
+            assert text == (sources / "_go" / name).read_bytes() == (ROOT / of).read_bytes()
         for page in ("README.md", "agents/JSON.md", "env/blocking/RULES.md", "rpc/python/docs/first.md",
                      "agents/submit/starters/dropblox/README.md", ".github/SECURITY.md",
                      "rpc/python/examples/quickstart.py"):  # fmt: skip
-            assert archive.read(f"blockyard/_docs/{page}") == (ROOT.parents[1] / page).read_bytes()
+            assert archive.read(f"blockyard/_docs/{page}") == (ROOT / page).read_bytes()
     wheel.unlink()
 
 

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 SKILLS = ROOT / "rpc/python/docs/skills"
 
 

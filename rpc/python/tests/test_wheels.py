@@ -9,16 +9,15 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import script
+from conftest import ROOT, script
 
-ROOT = Path(__file__).resolve().parents[1]
 TAG = "py3-none-manylinux_2_17_x86_64.manylinux2014_x86_64"
 SYSTEM = (
     {"linux": "linux", "darwin": "darwin", "win32": "windows"}[sys.platform]
     + "/"
     + {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}[platform.machine().lower()]
 )
-wheels = script(ROOT / "wheels.py")
+wheels = script(ROOT / "rpc/python/wheels.py")
 
 
 def elf(machine=62, loader=""):
@@ -106,12 +105,12 @@ def test_the_notices_name_every_module_of_the_wheel(wheel):
     assert wheels.unnoticed_in(wheel) == []
     with zipfile.ZipFile(wheel) as archive:
         texts = {name.rpartition("/")[2]: name for name in archive.namelist() if ".dist-info/licenses/" in name}
-        assert archive.read(texts["LICENSE"]) == (ROOT.parents[1] / "LICENSE").read_bytes()
-        assert archive.read(texts["NOTICES"]) == (ROOT.parents[1] / ".github/NOTICES").read_bytes()
+        assert archive.read(texts["LICENSE"]) == (ROOT / "LICENSE").read_bytes()
+        assert archive.read(texts["NOTICES"]) == (ROOT / ".github/NOTICES").read_bytes()
 
 
 def test_a_module_without_a_notice_is_found(program, tmp_path):
-    notices = (ROOT.parents[1] / ".github/NOTICES").read_text()
+    notices = (ROOT / ".github/NOTICES").read_text()
     assert wheels.unnoticed(program, notices) == []
     assert len(wheels.modules(program)) > 40
     [sys_module] = [name for name in wheels.modules(program) if name.startswith("golang.org/x/sys ")]
