@@ -15,6 +15,7 @@ from urllib.parse import unquote
 import griffe
 import programs
 import pytest
+import yaml
 
 import blockyard
 
@@ -193,10 +194,8 @@ def test_a_link_that_leads_nowhere_is_found():
 
 def test_citations_agree():
     """The first page and the cards of games cite authors, title and year as CITATION.cff does."""
-    cff = (ROOT / ".github/CITATION.cff").read_text(encoding="utf-8")
-    title, author, year = (
-        re.search(pattern, cff)[1] for pattern in (r'title: "(.*)"', r"- name: (.*)", r"date-released: (\d+)")
-    )
+    cff = yaml.safe_load((ROOT / ".github/CITATION.cff").read_text(encoding="utf-8"))
+    author, title, year = cff["authors"][0]["name"], cff["title"], str(cff["date-released"])[:4]
     card = cards.cite(SimpleNamespace(id="Blocking-v0", rules=1))
     for text in (card, (HERE / "docs/index.md").read_text(encoding="utf-8")):
         fields = dict(re.findall(r"^  (\w+) *= (\{.*\}),$", text, re.M))
