@@ -128,7 +128,8 @@ func refusal(file, dep string) string {
 		return fmt.Sprintf("%s may import no module of other people, because %s", l.who, l.why)
 	}
 	for _, o := range only {
-		if within(dep, o.prefix) && !slices.ContainsFunc(strings.Fields(o.who), func(who string) bool { return within(file, who) }) {
+		allowed := func(who string) bool { return within(file, who) }
+		if within(dep, o.prefix) && !slices.ContainsFunc(strings.Fields(o.who), allowed) {
 			return fmt.Sprintf("only %s may, because %s", o.who, o.why)
 		}
 	}
@@ -139,7 +140,8 @@ func refusal(file, dep string) string {
 func closedDoor(file, own []string) string {
 	for _, r := range rooms[file[0]] {
 		if r.name == file[1] && own[0] == file[0] && len(own) > 1 && own[1] != r.name && !fits(own[1], r.doors) {
-			return fmt.Sprintf("of its own folder the room %s/%s may import %q only, because it is %s", file[0], r.name, r.doors, r.why)
+			return fmt.Sprintf("of its own folder the room %s/%s may import %q only, because it is %s",
+				file[0], r.name, r.doors, r.why)
 		}
 	}
 	return ""

@@ -77,7 +77,8 @@ var rooms = map[string][]room{
 // beside are files that stand in these folders and are no rooms: pages, names with a dot before them, and these.
 const beside = "agents/testdata/... datasets/testdata/... agents/signatures.txt rpc/Dockerfile rpc/Dockerfile.dockerignore"
 
-// TestFloors says how many rooms a folder has, how high they are stacked, and that none may import one that stands on it.
+// TestFloors says how many rooms a folder has, how high they are stacked, and that none may import one that stands on
+// it.
 func TestFloors(t *testing.T) {
 	for folder, table := range rooms {
 		floors, code := map[string]int{"": 0}, 0
@@ -136,6 +137,7 @@ func misplaced(all []source) (out []string) {
 // TestBudgets holds every part, folder and room to its budget, and says which names may stand in a folder.
 func TestBudgets(t *testing.T) {
 	holds(t, misplaced, trial{"train/utils/a.txt", "", "train/utils/a.txt: which row"}, trial{"train/.gitignore", "", ""},
-		trial{"env/new/a.go", "", "env/new/a.go: which row"}, trial{"train/README.md", "", "train/main.go/... does not exist"},
+		trial{"env/new/a.go", "", "env/new/a.go: which row"},
+		trial{"train/README.md", "", "train/main.go/... does not exist"},
 		trial{"train/main.go", strings.Repeat("var _ = 1\n", 10), "train/main.go/...: 11 lines of code, want at most 10"})
 }

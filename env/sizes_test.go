@@ -36,7 +36,7 @@ var parts = []budget{
 	{product, 78_024, "all programs, pages, bots and the Python package: what a reader has to hold"},
 	{"tests of Go", 45_995, "beside what they test, with the helpers and inputs that they alone use"},
 	{"tests of Python", 10_184, "on a real server"},
-	{"tests of the repository", 2_351, "its layout, sizes, pages, releases and this table"},
+	{"tests of the repository", 2_355, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_727, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_757, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_690, "programs of the Python package's pages, each of which a test runs"},
@@ -116,7 +116,8 @@ func TestSizes(t *testing.T) {
 	file := func(n int) string { return strings.Repeat("\n// Comment.\nvar _ = 1\n", n-1) }
 	long := "func f() {\n" + strings.Repeat("\tf() // again\n\n\t// And again.\n", 74) + "}\n"
 	holds(t, oversize, trial{"a.go", file(305), ""}, trial{"a_test.go", file(306), ""},
-		trial{"a.go", file(306), "a.go: 306 lines of code, want at most 305"}, trial{"a.go", "// " + strings.Repeat("ä", 117), ""},
+		trial{"a.go", file(306), "a.go: 306 lines of code, want at most 305"},
+		trial{"a.go", "// " + strings.Repeat("ä", 117), ""},
 		trial{"a.go", "// " + strings.Repeat("ä", 118), "a.go:2: 121 characters, want at most 120"},
 		trial{"a.go", strings.Replace(long, "\tf() // again\n", "", 1), ""},
 		trial{"a.go", long, "a.go:2:1: 76 lines of code, want at most 75"})
