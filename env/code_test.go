@@ -137,15 +137,6 @@ var files = sync.OnceValues(func() (all []source, err error) {
 	return all, nil
 })
 
-// sources returns every file of code.
-func sources(t testing.TB) []source {
-	all, err := files()
-	require.NoError(t, err)
-	all = slices.DeleteFunc(slices.Clone(all), func(f source) bool { return f.part == "" })
-	require.Greater(t, len(all), 1000)
-	return all
-}
-
 // isProduct reports whether a file is Go that programs are made of.
 func (f *source) isProduct() bool { return f.part == product && f.tree != nil }
 
@@ -162,6 +153,7 @@ func holds(t *testing.T, wrong rule, trials ...trial) {
 	t.Helper()
 	all, err := files()
 	require.NoError(t, err)
+	require.Greater(t, len(all), 1000)
 	for _, s := range wrong(all) {
 		t.Error(s)
 	}

@@ -106,9 +106,9 @@ func rows() []budget {
 }
 
 // misplaced returns a sentence for every file of the product, or of a folder with rooms, that has no row, and for every
-// row without a file or with more code than it allows.
+// row without a file or with more code than it allows, and if there are too few comments.
 func misplaced(all []source) (out []string) {
-	rows, used := rows(), map[string]int{}
+	rows, used, lines := rows(), map[string]int{}, map[string]lineCount{}
 	for _, f := range all {
 		at := slices.IndexFunc(rows, func(b budget) bool { return fits(f.path, b.what) || fits(path.Dir(f.path), b.what) })
 		folder, below, _ := strings.Cut(f.path, "/")
@@ -122,6 +122,9 @@ func misplaced(all []source) (out []string) {
 			out = append(out, f.path+": which row of budgets, or which room, is it part of? See env/rooms_test.go")
 		}
 		used[f.part] += f.code
+		if f.part == product {
+			lines[path.Ext(f.path)] = lines[path.Ext(f.path)].plus(f.lineCount)
+		}
 	}
 	for _, b := range slices.Concat(parts, rows) {
 		if n, exists := used[b.what]; !exists {
@@ -129,6 +132,12 @@ func misplaced(all []source) (out []string) {
 		} else if n > b.code {
 			out = append(out, fmt.Sprintf("%s: %d lines of code, want at most %d (%s): make something simpler, or take "+
 				"something out", b.what, n, b.code, b.why))
+		}
+	}
+	for ending, least := range commentsPer100 {
+		if n := lines[ending]; 100*float64(n.comment) < least*float64(n.code) {
+			out = append(out, fmt.Sprintf("%d comments for %d lines of code in files %s: say what the code does not show",
+				n.comment, n.code, ending))
 		}
 	}
 	return out
