@@ -216,13 +216,13 @@ func TestProgramsPlay(t *testing.T) {
 // drops lets an agent make the moves of dropper.
 func drops(t *testing.T, g *env.Game, f Factory) {
 	a := envtest.Must(f(1))
-	s := begun(g, 2, 5)
+	s := envtest.Start[env.State](g, 2, 5)
 	for range 3 {
 		column := 3 // leftmost, of every piece but one
 		if s.(*blockbattle.State).Piece == blockbattle.O {
 			column = 4
 		}
-		got := act(t, a, s, 1)
+		got := act(a, s, 1)
 		require.Equal(t, column, int(got)%200/20, blockbattle.Text(got))
 		s.Step(env.Moves{s.Legal(0, nil)[0], got, env.None, env.None})
 	}

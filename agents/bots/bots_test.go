@@ -22,11 +22,7 @@ import (
 )
 
 // lookup returns the game of a name.
-func lookup(t testing.TB, name string) *env.Game {
-	g, err := games.Lookup(name)
-	require.NoError(t, err)
-	return g
-}
+func lookup(name string) *env.Game { return envtest.Must(games.Lookup(name)) }
 
 // parsed reads text as an agent.
 func parsed(t testing.TB, g *env.Game, text Text) *Agent {
@@ -48,10 +44,8 @@ func agent(t testing.TB, g *env.Game, spec string, seed uint64) env.Agent {
 }
 
 // act is the choice of an agent.
-func act(t testing.TB, a env.Agent, s env.State, seat int) env.Action {
-	got, err := a.Act(context.Background(), s, seat)
-	require.NoError(t, err)
-	return got
+func act(a env.Agent, s env.State, seat int) env.Action {
+	return envtest.Must(a.Act(context.Background(), s, seat))
 }
 
 // ranker is NewRanker of a spec of our own.
@@ -70,21 +64,14 @@ func walk(t testing.TB, g *env.Game, s env.State, plies int, choose func(view en
 	}
 }
 
-// begun returns the start of a game.
-func begun(g *env.Game, seats int, seed uint64) env.State {
-	s := g.New(seats)
-	s.Reset(seed)
-	return s
-}
-
 // play plays a few moves of g with f's agent in seat 0 and returns its choices.
 func play(t testing.TB, g *env.Game, f Factory, seed uint64) (list []env.Action) {
 	a := envtest.Must(f(seed))
-	walk(t, g, begun(g, g.MinSeats, 5), 12, func(view env.State, seat, _ int) env.Action {
+	walk(t, g, envtest.Start[env.State](g, g.MinSeats, 5), 12, func(view env.State, seat, _ int) env.Action {
 		if seat > 0 {
 			return view.Legal(seat, nil)[0]
 		}
-		list = append(list, act(t, a, view, 0))
+		list = append(list, act(a, view, 0))
 		return list[len(list)-1]
 	})
 	return list
@@ -92,13 +79,13 @@ func play(t testing.TB, g *env.Game, f Factory, seed uint64) (list []env.Action)
 
 // situations are positions of a random game of g.
 func situations(t testing.TB, g *env.Game, seats int, seed uint64, n int) (list []env.State) {
-	s, dice := begun(g, seats, seed), search.NewRandom(seed)
+	s, dice := envtest.Start[env.State](g, seats, seed), search.NewRandom(seed)
 	walk(t, g, s, n, func(view env.State, seat, ply int) env.Action {
 		if ply == len(list) {
 			list = append(list, g.New(seats))
 			list[ply].CopyFrom(s)
 		}
-		return act(t, dice, view, seat)
+		return act(dice, view, seat)
 	})
 	return list
 }
@@ -179,7 +166,7 @@ func TestTimeLimit(t *testing.T) {
 	for _, limit := range []time.Duration{0, time.Hour} {
 		none := func() (entry.Evaluator, error) { return nil, nil }
 		f := envtest.Must(searcher(blockbattle.Game, s, none, entry.Options{Time: limit}))
-		act(t, envtest.Must(f(1)), blockbattle.Game.New(2), 0)
+		act(envtest.Must(f(1)), blockbattle.Game.New(2), 0)
 	}
 	require.Len(t, left, 1)
 	require.True(t, left[0] > 0 && left[0] <= time.Hour)
@@ -204,8 +191,8 @@ func TestEpsIsTheShareOfRandomChoices(t *testing.T) {
 		"hand:ply=1,": blockbattle.Game, "digger:": blockbattle.Game,
 		"greedy:ply=1,": blocking.Game, "hand:ply=1,width=3,": tetrisduel.Game,
 	} {
-		s := begun(g, g.MinSeats, 1)
-		choose := func(text string, seed uint64) env.Action { return act(t, agent(t, g, text, seed), s, 0) }
+		s := envtest.Start[env.State](g, g.MinSeats, 1)
+		choose := func(text string, seed uint64) env.Action { return act(agent(t, g, text, seed), s, 0) }
 		always := choose(strings.TrimRight(spec, ":,"), 0)
 		other := 0
 		for seed := range uint64(1000) {

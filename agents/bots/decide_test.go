@@ -11,6 +11,7 @@ import (
 
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 	"blockyard/env/tetrisduel"
 	"blockyard/env/vec"
 )
@@ -22,7 +23,7 @@ import (
 func BenchmarkDecide(b *testing.B) {
 	for _, e := range All {
 		for _, spec := range []string{"hand", "learned"} {
-			b.Run(e.Game+"/"+spec, func(b *testing.B) { benchmarkChoice(b, lookup(b, e.Game), spec) })
+			b.Run(e.Game+"/"+spec, func(b *testing.B) { benchmarkChoice(b, lookup(e.Game), spec) })
 		}
 	}
 }
@@ -31,7 +32,7 @@ func BenchmarkDecide(b *testing.B) {
 // and with the one that it has by default.
 func BenchmarkOpponents(b *testing.B) {
 	for _, e := range All {
-		g := lookup(b, e.Game)
+		g := lookup(e.Game)
 		for _, name := range Names(g) {
 			for _, options := range []string{":ply=1", ":depth=1,width=1", ""} {
 				if _, err := New(g, Own(name+options)); err == nil {
@@ -50,7 +51,7 @@ func benchmarkChoice(b *testing.B, g *env.Game, spec string) {
 	s := g.New(g.MinSeats)
 	decide := func(i int) {
 		s.CopyFrom(list[i%len(list)])
-		act(b, a, s, s.Acting().First())
+		act(a, s, s.Acting().First())
 	}
 	for i := range list { // the memory of the search grows
 		decide(i)
@@ -74,11 +75,9 @@ func BenchmarkStep(b *testing.B) {
 func benchmarkStep(b *testing.B, g *env.Game, spec string) {
 	b.Helper()
 	f := factory(b, g, spec)
-	e, err := vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}})
-	require.NoError(b, err)
+	e := envtest.Must(vec.New(g, vec.Config{Envs: 1024, Agents: []vec.AgentFactory{nil, vec.AgentFactory(f)}}))
 	defer e.Close()
-	out, err := e.NewBatch()
-	require.NoError(b, err)
+	out := envtest.Must(e.NewBatch())
 	require.NoError(b, e.Reset(vec.From(1), nil, out))
 	actions := make([]env.Action, 1024*e.Rows())
 	step := func() {
@@ -105,14 +104,14 @@ func reportCPU(b *testing.B, f func()) {
 func middles(tb testing.TB, g *env.Game) (list []env.State) {
 	tb.Helper()
 	a := agent(tb, g, searches(g, "ply=1", "")[0], 1) // its default search where that takes no ply
-	s := begun(g, g.MinSeats, 3)
+	s := envtest.Start[env.State](g, g.MinSeats, 3)
 	walk(tb, g, s, 60, func(view env.State, seat, ply int) env.Action {
 		if ply%4 == 1 && seat == s.Acting().First() {
 			at := g.New(g.MinSeats)
 			at.CopyFrom(view)
 			list = append(list, at)
 		}
-		return act(tb, a, view, seat)
+		return act(a, view, seat)
 	})
 	return list
 }

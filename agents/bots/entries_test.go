@@ -241,6 +241,6 @@ func FuzzNet(f *testing.F) {
 			return
 		}
 		a := envtest.Must(factory(1))
-		walk(t, g, begun(g, g.MinSeats, 1), 3, func(view env.State, seat, _ int) env.Action { return act(t, a, view, seat) })
+		walk(t, g, envtest.Start[env.State](g, g.MinSeats, 1), 3, func(view env.State, seat, _ int) env.Action { return act(a, view, seat) })
 	})
 }

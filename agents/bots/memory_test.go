@@ -56,15 +56,15 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 		return b[6:]
 	}
 	old := made(1)
-	walk(t, g, begun(g, g.MinSeats, 5), choices*g.MinSeats, func(view env.State, seat, ply int) env.Action {
+	walk(t, g, envtest.Start[env.State](g, g.MinSeats, 5), choices*g.MinSeats, func(view env.State, seat, ply int) env.Action {
 		if seat > 0 {
 			return view.Legal(seat, nil)[0]
 		}
 		fresh, twin := made(99), g.New(g.MinSeats)
 		require.NoError(t, fresh.RestoreMemory(memory(old)))
 		twin.CopyFrom(view)
-		a := act(t, old, view, 0)
-		require.Equal(t, a, act(t, fresh, twin, 0), "choice at ply %d", ply)
+		a := act(old, view, 0)
+		require.Equal(t, a, act(fresh, twin, 0), "choice at ply %d", ply)
 		require.Equal(t, memory(old), memory(fresh))
 		return a
 	})
@@ -102,7 +102,7 @@ func FuzzMemory(f *testing.F) {
 				return
 			}
 			s.(*wintetris.State).New = false // in the middle of a piece
-			action := act(t, a, s, 0)
+			action := act(a, s, 0)
 			require.Contains(t, s.Legal(0, nil), action)
 			s.Step(env.Alone(0, action))
 		}
@@ -121,8 +121,8 @@ func TestMemoryIsStated(t *testing.T) {
 			a := parsed(t, g, Foreign(spec, nil))
 			player := envtest.Must(searchOf(Of(g)).New(g, envtest.Must(a.evaluators.create()), a.options))
 			for _, seats := range []int{g.MinSeats, g.MaxSeats} {
-				walk(t, g, begun(g, seats, uint64(seats)), 8, func(view env.State, seat, _ int) env.Action {
-					return act(t, player, view, seat)
+				walk(t, g, envtest.Start[env.State](g, seats, uint64(seats)), 8, func(view env.State, seat, _ int) env.Action {
+					return act(player, view, seat)
 				})
 			}
 			taken := live() - before
@@ -153,7 +153,7 @@ func TestMemoryGrowsWithOptions(t *testing.T) {
 		{"dropblox", "hand:width=10000", "hand:time=1s"}, {"blockbattle", "hand:ply=1", "hand:ply=4"},
 		{"tetrisduel", "hand", "learned"},
 	} {
-		g := lookup(t, c.game)
+		g := lookup(c.game)
 		var sum [2]int64
 		for k, spec := range []string{c.small, c.large} {
 			m := parsed(t, g, Foreign(spec, nil)).Memory()

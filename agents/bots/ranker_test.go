@@ -38,7 +38,7 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 		{"wintetris", 1, []string{"hand", "learned"}},
 		{"dropblox", 1, []string{"hand:width=8", "learned:width=8,depth=3", "hand:depth=1"}},
 	} {
-		g, n := lookup(t, c.game), 24
+		g, n := lookup(c.game), 24
 		if c.game == "dropblox" {
 			n = 8
 		}
@@ -49,7 +49,7 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 			for _, s := range all {
 				seat, view, legal := s.Acting().First(), g.New(c.seats), s.Legal(s.Acting().First(), nil)
 				view.CopyFrom(s)
-				want := act(t, a, view, seat)
+				want := act(a, view, seat)
 				view.CopyFrom(s)
 				list := envtest.Must(r.Rank(t.Context(), view, seat, env.None))
 				for _, c := range list {
@@ -72,7 +72,7 @@ func TestTheAgentPlaysTheBestOfItsRanking(t *testing.T) {
 
 // A move that the search leaves out is valued all the same if it is asked about.
 func TestTheMovePlayedIsRanked(t *testing.T) {
-	g := lookup(t, "tetrisduel")
+	g := lookup("tetrisduel")
 	r := ranker(g, "hand:width=4")
 	s := situations(t, g, 2, 3, 12)[11]
 	seat := s.Acting().First()
@@ -94,7 +94,7 @@ func TestLinesAreLegal(t *testing.T) {
 		{"blocking", "hand:width=3", 4, 1}, {"dropblox", "hand:width=4", 1, 5}, {"dropblox", "hand:width=4,depth=2", 1, 1},
 		{"wintetris", "hand", 1, 0},
 	} {
-		g := lookup(t, c.game)
+		g := lookup(c.game)
 		r := ranker(g, c.spec)
 		for _, s := range situations(t, g, c.seats, 5, 6)[2:] {
 			seat, view := s.Acting().First(), g.New(c.seats)

@@ -104,8 +104,7 @@ func TestDropbloxStarters(t *testing.T) {
 	succeeds(t, "play dropblox -a left --seed 5 --record "+file)
 	require.Equal(t, checked(t, file)[0].Choices, left.Choices)
 
-	s := rules.Game.New(1).(*rules.State)
-	s.Reset(7)
+	s := envtest.Start[*rules.State](rules.Game, 1, 7)
 	state := introduced(t, dropbloxcontest.JSON(s))
 	var said []string
 	for _, p := range programs {

@@ -65,8 +65,7 @@ func TestAgentsSeeHiddenCopiesOnly(t *testing.T) {
 		return a, nil
 	})
 	g := duel(spy, spy)
-	s := blockbattle.Game.New(2)
-	s.Reset(g.Seed)
+	s := envtest.Start[env.State](blockbattle.Game, 2, g.Seed)
 	truth = *s.(*blockbattle.State)
 	g.Watch = func(s env.State, m env.Moves) error {
 		require.Equal(t, &truth, s.(*blockbattle.State), "the position moved on its own")

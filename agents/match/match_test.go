@@ -315,9 +315,8 @@ func TestAgentsKeepNoRecord(t *testing.T) {
 			require.Positive(t, got.Rounds)
 		}
 	}
-	rec, err := Play(t.Context(), Game{Rules: wintetris.Paper10Game, Names: []string{"random"}, Brief: true,
-		Agents: []env.Agent{search.NewRandom(1)}})
-	require.NoError(t, err)
+	rec := envtest.Must(Play(t.Context(), Game{Rules: wintetris.Paper10Game, Names: []string{"random"}, Brief: true,
+		Agents: []env.Agent{search.NewRandom(1)}}))
 	require.Empty(t, rec.Choices)
 	require.Len(t, rec.Scores, 1)
 }

@@ -230,8 +230,7 @@ func TestFixedAgrees(t *testing.T) {
 				x[i] *= scale
 			}
 		}
-		n, err := New(n.layers)
-		require.NoError(t, err)
+		n = envtest.Must(New(n.layers))
 		own := 1 + r.IntN(n.In())
 		most := []int{20, 300, 3000}[trial%3]
 		units := make([]float32, own)

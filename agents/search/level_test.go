@@ -37,8 +37,7 @@ func (b *byLeaf) EvaluateLeaves(s env.State, seat int, legal []env.Action, out [
 func TestSearchesPlayLeavesAsPositions(t *testing.T) {
 	var turns []env.State
 	for seed := range uint64(20) {
-		s := toy.Turns.New(2 + int(seed%2))
-		s.Reset(seed)
+		s := envtest.Start[env.State](toy.Turns, 2+int(seed%2), seed)
 		turns = append(turns, s)
 	}
 	for _, c := range []struct {

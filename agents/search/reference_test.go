@@ -55,8 +55,7 @@ func positions(n int) []env.State {
 	view := g.New(2)
 	var list []env.State
 	for seed := uint64(1); len(list) < n; seed++ {
-		s := g.New(2)
-		s.Reset(seed)
+		s := envtest.Start[env.State](g, 2, seed)
 		var whole []env.State
 		for ply := uint64(0); s.Acting() != 0 && ply < 60; ply++ {
 			whole = append(whole, copyOf(g, s))

@@ -50,8 +50,7 @@ func TestTheFourthPlyPlaysWhatTheExhaustiveOnePlays(t *testing.T) {
 	}
 	ended := 0
 	for seed := range uint64(40) {
-		s := toy.Pick.New(2)
-		s.Reset(seed)
+		s := envtest.Start[env.State](toy.Pick, 2, seed)
 		for range seed % toy.Length {
 			if s.Acting() != 0 {
 				s.Step(env.Moves{s.Legal(0, nil)[0], s.Legal(1, nil)[0]})

@@ -48,8 +48,7 @@ func recorded(t testing.TB, g *env.Game, n int) (file []byte, recs []*record.Rec
 	random := env.Rand{Word: 5}
 	for k := range n {
 		seats := g.MinSeats + k%(g.MaxSeats-g.MinSeats+1)
-		s := g.New(seats)
-		s.Reset(uint64(k))
+		s := envtest.Start[env.State](g, seats, uint64(k))
 		rec := record.New(g, uint64(k), []string{"a", "b", "c", "d"}[:seats])
 		for step := 0; s.Acting() != 0 && step < 20+10*k; step++ {
 			m := env.NoMoves
@@ -93,8 +92,7 @@ func plainGame(g *env.Game, episode int, rec *record.Record, out map[place]shard
 		n    int // of the choice in the record
 	}
 	bySeat := make([][]moment, rec.Seats)
-	s := g.New(rec.Seats)
-	s.Reset(rec.Seed)
+	s := envtest.Start[env.State](g, rec.Seats, rec.Seed)
 	used, step := 0, 0
 	for ; s.Acting() != 0 && used < len(rec.Choices); step++ {
 		m := env.NoMoves

@@ -33,8 +33,7 @@ func lookup(name string, _ []string) (*env.Game, error) {
 
 // play records a random game of g in which one choice in ten is not made.
 func play(g *env.Game, seed uint64, draws bool) *record.Record {
-	s := g.New(g.MinSeats)
-	s.Reset(seed)
+	s := envtest.Start[env.State](g, g.MinSeats, seed)
 	names := []string{"a", "b", "c"}[:g.MinSeats]
 	rec := record.New(g, seed, names)
 	random := env.Rand{Word: seed}
@@ -201,8 +200,7 @@ func TestInvalidRecords(t *testing.T) {
 func TestReplayYieldsEveryPosition(t *testing.T) {
 	for _, g := range toys {
 		rec := play(g, 7, false)
-		twin := g.New(rec.Seats)
-		twin.Reset(7)
+		twin := envtest.Start[env.State](g, rec.Seats, 7)
 		rp := record.NewReplay(g, rec)
 		steps := 0
 		for s, m := range rp.All() {
@@ -290,8 +288,7 @@ func findNull(string, []string) (*env.Game, error) { return null, nil }
 
 // writeLong plays and writes a game of half a million choices, and then one without any.
 func writeLong(t *testing.T, draws bool) []byte {
-	s := null.New(2)
-	s.Reset(3)
+	s := envtest.Start[env.State](null, 2, 3)
 	long, short := record.New(null, 3, []string{"a", "b"}), record.New(null, 0, []string{"a", "b"})
 	short.End(s)
 	long.Meta = map[string]string{"k": "v"}
@@ -381,8 +378,7 @@ func TestTheTableMustBeThatOfTheRecord(t *testing.T) {
 	changed.Game = "blocking"
 	require.ErrorContains(t, record.Check(g, &changed), "the record is of game blocking")
 
-	s := g.New(2)
-	s.Reset(3)
+	s := envtest.Start[env.State](g, 2, 3)
 	rec.Start = envtest.Must(env.Encode(nil, s))
 	require.NoError(t, record.Check(g, rec))
 	changed.Start = rec.Start

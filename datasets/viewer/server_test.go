@@ -623,8 +623,7 @@ func FuzzHistory(f *testing.F) {
 // start begins a game of a single board per seat.
 func start(game string, seats int) (*env.Game, env.State) {
 	g := envtest.Must(games.Lookup(game))
-	s := g.New(seats)
-	s.Reset(7)
+	s := envtest.Start[env.State](g, seats, 7)
 	return g, s
 }
 

@@ -17,6 +17,8 @@ import (
 	"runtime"
 	"strconv"
 	"testing"
+
+	"blockyard/env"
 )
 
 // Seed returns the seed of the random games: BLOCKYARD_SEED, or 1 by default.
@@ -56,6 +58,13 @@ func Must[T any](v T, err error) T {
 func Must2[T, U any](v T, w U, err error) (T, U) {
 	Must(v, err)
 	return v, w
+}
+
+// Start returns the first position of a game, as the type that the game has.
+func Start[S env.State](g *env.Game, seats int, seed uint64) S {
+	s := g.New(seats).(S)
+	s.Reset(seed)
+	return s
 }
 
 // Gzip compresses a text.

@@ -180,8 +180,7 @@ func TestObserveAgainstCells(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 6))
 	planes, globals := make([]uint8, Game.Planes.Len()), make([]float32, Game.Globals())
 	for range 300 {
-		s := Game.New(2).(*State)
-		s.Reset(r.Uint64())
+		s := envtest.Start[*State](Game, 2, r.Uint64())
 		s.Cells = falling.Field{}
 		for range r.IntN(Width * Height) {
 			s.Cells.Set(r.IntN(Width), r.IntN(Height))

@@ -47,8 +47,7 @@ func TestRulesExamples(t *testing.T) {
 	shown := map[string]bool{} // "p+0" and "0+w"
 	for _, row := range book.Table(t, "examples") {
 		combo := envtest.Must(strconv.Atoi(row["combo"]))
-		s := &State{}
-		s.Reset(1)
+		s := envtest.Start[*State](Game, 2, 1)
 		s.Combo = int16(combo)
 		for seat := range 2 {
 			var p, w int
@@ -121,8 +120,7 @@ func TestRulesPlacements(t *testing.T) {
 
 // People see seats counted from 1, the first red and the second blue, and the three zones.
 func TestShow(t *testing.T) {
-	s := &State{}
-	s.Reset(1)
+	s := envtest.Start[*State](Game, 2, 1)
 	var f env.Frame
 	s.Show(&f)
 	require.Equal(t, "seat 1 (red) falls down, seat 2 (blue) up", f.Boards[0].Name)

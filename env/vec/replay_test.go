@@ -260,8 +260,7 @@ func (n *notebook) End(i int, last env.State) {
 	p := n.pages[i]
 	delete(n.pages, i)
 	n.ended++
-	s := n.g.New(n.seats)
-	s.Reset(p.seed)
+	s := envtest.Start[env.State](n.g, n.seats, p.seed)
 	for k, m := range p.moves {
 		n.want(s.Acting() == p.acting[k], "other seats act than were told")
 		err := env.Apply(n.g, s, m)

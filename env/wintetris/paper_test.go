@@ -25,8 +25,7 @@ func TestPaperAgainstItsTwin(t *testing.T) {
 		lines := 0
 		for game := range uint64(80) {
 			rng := rand.New(rand.NewPCG(seed, game))
-			s := g.New(1).(*State)
-			s.Reset(seed + game)
+			s := envtest.Start[*State](g, 1, seed+game)
 			slow := slowEngine{word: seed + game}
 			for !slow.over {
 				slow.piece = Block{Kind: slow.draw()}

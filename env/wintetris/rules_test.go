@@ -84,8 +84,7 @@ func TestMarkIsWhatAnActionFills(t *testing.T) {
 	for _, g := range []*env.Game{Game, InstantGame} {
 		stopped := 0
 		for seed := range uint64(30) {
-			s := g.New(1).(*State)
-			s.Reset(seed)
+			s := envtest.Start[*State](g, 1, seed)
 			for r := rand.New(rand.NewPCG(seed, 1)); s.Over == Running; {
 				legal := s.Legal(0, nil)
 				for _, a := range legal {

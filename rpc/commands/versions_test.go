@@ -119,8 +119,7 @@ func TestOldWeightsPlay(t *testing.T) {
 	text := bots.Foreign("learned:width=3,depth=1,weights="+bots.ContentName(file), came)
 	agent := envtest.Must(bots.New(dropblox.Game, text))
 	a := envtest.Must(agent(1))
-	s := dropblox.Game.New(1)
-	s.Reset(4)
+	s := envtest.Start[env.State](dropblox.Game, 1, 4)
 	for _, choice := range []env.Action{31, 725, 229, 64, 559, 98, 1120, 525, 1086, 195, 361, 393, 1382, 1053, 128, 1513} {
 		action := envtest.Must(a.Act(t.Context(), s, 0))
 		require.Equal(t, choice, action)

@@ -112,8 +112,7 @@ func (w *world) dialAt(t *testing.T, path, token string) *player {
 	if token != "" {
 		o.HTTPHeader.Set("Authorization", "Bearer "+token)
 	}
-	conn, _, err := websocket.Dial(t.Context(), w.url+path, o)
-	require.NoError(t, err)
+	conn, _ := envtest.Must2(websocket.Dial(t.Context(), w.url+path, o))
 	conn.SetReadLimit(1 << 20)
 	t.Cleanup(func() { conn.CloseNow() })
 	return &player{conn, t}

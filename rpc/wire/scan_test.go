@@ -219,8 +219,7 @@ func TestResultsOfAnySize(t *testing.T) {
 		}
 		parts := envtest.Must(Result(7, fields))
 		var got map[string]int
-		id, failure, err := ReadResponse(bufio.NewReader(bytes.NewReader(bytes.Join(parts, nil))), &got)
-		require.NoError(t, err)
+		id, failure := envtest.Must2(ReadResponse(bufio.NewReader(bytes.NewReader(bytes.Join(parts, nil))), &got))
 		require.Nil(t, failure)
 		require.Equal(t, uint32(7), id)
 		require.Equal(t, want, got)

@@ -13,21 +13,19 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // talk says text to a bot and returns its answers and notes.
 func talk(t testing.TB, text string, agent env.Agent) (answers []string, notes string) {
 	t.Helper()
-	answers, notes, err := toybot.Talk(t, Entry, blockbattle.Game, agent, text)
-	require.NoError(t, err)
-	return answers, notes
+	return envtest.Must2(toybot.Talk(t, Entry, blockbattle.Game, agent, text))
 }
 
 // dialogue is what a host says in the first round, with some lines changed: an empty
 // replacement leaves the line out.
 func dialogue(changes ...string) string {
-	s := blockbattle.Game.New(2).(*blockbattle.State)
-	s.Reset(4)
+	s := envtest.Start[*blockbattle.State](blockbattle.Game, 2, 4)
 	d := blockbattle.ClassicDialect
 	lines := append(d.Settings(0, 10_000, 500), d.Request(s, 0, 10_000)...)
 	var out []string
@@ -98,8 +96,7 @@ func TestBotLearnsTheDialectFromTheRequest(t *testing.T) {
 			c := NewCodec(1-d, nil)
 			got := blockbattle.Game.New(2)
 			in := strings.NewReader(strings.Join(lines, "\n") + "\n")
-			turn, err := c.ReadTurn(bufioReader(in), got)
-			require.NoError(t, err)
+			turn := envtest.Must(c.ReadTurn(bufioReader(in), got))
 			require.Equal(t, d, c.Dialect)
 			require.Equal(t, contest.Turn{Seat: seat, Budget: time.Second}, turn)
 			require.Equal(t, s.Sides, got.(*blockbattle.State).Sides)

@@ -17,6 +17,7 @@ import (
 	"blockyard/agents/contest"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // A scripted bot answers as recorded, and says what it was told.
@@ -235,8 +236,7 @@ func TestHostSaysWhatThePortSaid(t *testing.T) {
 	}}
 	host := contest.Host{Referee: ref, Limits: ref.Limits}
 	host.Start = toybot.Seated(toybot.Bot(bots[0].say), toybot.Bot(bots[1].say))
-	_, err := host.Play(t.Context())
-	require.NoError(t, err)
+	envtest.Must(host.Play(t.Context()))
 	require.True(t, state.Over)
 	require.Equal(t, state.Sides[1-state.Winner].Lost.String(), ref.Outcome().Reason)
 	require.Equal(t, g.Winner, []string{"player1", "player2"}[state.Winner])
@@ -267,11 +267,9 @@ func (p *portSide) trueValue(line string) string {
 func piece(letter string) uint16 { return uint16(strings.Index(blockbattle.Letters, letter)) }
 
 func readPortGame(t *testing.T) (g portGame) {
-	f, err := os.Open("logs/r008.json.gz")
-	require.NoError(t, err)
+	f := envtest.Must(os.Open("logs/r008.json.gz"))
 	defer f.Close()
-	z, err := gzip.NewReader(f)
-	require.NoError(t, err)
+	z := envtest.Must(gzip.NewReader(f))
 	require.NoError(t, json.NewDecoder(z).Decode(&g))
 	return g
 }

@@ -47,8 +47,7 @@ var limits = contest.FixedPerMove(time.Second, 200*time.Millisecond, 50*time.Mil
 
 // play plays a game between bots.
 func play(t *testing.T, bots ...*listedBot) (contest.Outcome, *blocking.State, string) {
-	s := blocking.New(len(bots), 0)
-	s.Reset(3)
+	s := envtest.Start[*blocking.State](blocking.Game, len(bots), 3)
 	var log strings.Builder
 	var choices []env.Action
 	ref := &Referee{State: s, Watch: func(acting env.Seats, m env.Moves) {
@@ -68,8 +67,7 @@ func play(t *testing.T, bots ...*listedBot) (contest.Outcome, *blocking.State, s
 			require.True(t, c == nil || c.answer != nil || len(c.told) == tallies[seat].Answers)
 		}
 	})
-	again := blocking.New(len(bots), 0)
-	again.Reset(3)
+	again := envtest.Start[*blocking.State](blocking.Game, len(bots), 3)
 	for _, a := range choices {
 		again.Step(env.Alone(int(again.Turn), a))
 	}

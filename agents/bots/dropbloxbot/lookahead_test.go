@@ -184,10 +184,9 @@ func TestOptionsThatDoNotGoTogether(t *testing.T) {
 		{"futures=16", &Hand{Classic}, "use learned", "option futures"},
 		{"futures=16", shippedRater(), "", "option futures"},
 	} {
-		o, err := Entry.Search.ParseOptions(c.options, nil)
-		require.NoError(t, err)
+		o := envtest.Must(Entry.Search.ParseOptions(c.options, nil))
 		require.ErrorContains(t, envtest.Failed(Entry.Search.Ranker(dropblox.Game, c.rater, o)), c.ranks)
-		if _, err = Entry.Search.New(dropblox.Game, c.rater, o); c.agent == "" {
+		if _, err := Entry.Search.New(dropblox.Game, c.rater, o); c.agent == "" {
 			require.NoError(t, err)
 		} else {
 			require.ErrorContains(t, err, c.agent)

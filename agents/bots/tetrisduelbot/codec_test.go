@@ -24,8 +24,7 @@ import (
 // What the host writes the bot reads back: the same position to the seat that moves.
 func TestDialogueThereAndBack(t *testing.T) {
 	for seat := range 2 {
-		s := &tetrisduel.State{}
-		s.Reset(uint64(7 + seat))
+		s := envtest.Start[*tetrisduel.State](tetrisduel.Game, 2, uint64(7+seat))
 		var said bytes.Buffer
 		codec := NewCodec(&said)
 		got := &tetrisduel.State{}
@@ -59,8 +58,7 @@ func TestDialogueThereAndBack(t *testing.T) {
 }
 
 func TestJudge(t *testing.T) {
-	s := &tetrisduel.State{}
-	s.Reset(1)
+	s := envtest.Start[*tetrisduel.State](tetrisduel.Game, 2, 1)
 	good := tetrisduel.Text(s.Legal(0, nil)[0])
 	for _, line := range []string{good, " " + good + " ", strings.ReplaceAll(good, " ", "\t")} {
 		_, ok := Judge(s, line)
@@ -80,8 +78,7 @@ func TestJudge(t *testing.T) {
 
 // requestText is a whole dialogue up to the first request of seat 1.
 func requestText() string {
-	s := &tetrisduel.State{}
-	s.Reset(1)
+	s := envtest.Start[*tetrisduel.State](tetrisduel.Game, 2, 1)
 	return strings.Join(append(Greeting(s, 0, time.Second), Request(s, time.Second, true)...), "\n") + "\n"
 }
 
@@ -138,8 +135,7 @@ func FuzzReadTurn(f *testing.F) {
 func FuzzJudge(f *testing.F) {
 	f.Add("14 1 0")
 	f.Fuzz(func(t *testing.T, line string) {
-		s := &tetrisduel.State{}
-		s.Reset(1)
+		s := envtest.Start[*tetrisduel.State](tetrisduel.Game, 2, 1)
 		if a, ok := Judge(s, line); ok {
 			require.Contains(t, s.Legal(0, nil), a)
 		}

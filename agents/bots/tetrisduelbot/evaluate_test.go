@@ -116,8 +116,7 @@ func positions() func() *tetrisduel.State {
 	r := rand.New(rand.NewSource(5))
 	return func() *tetrisduel.State {
 		for {
-			s := tetrisduel.Game.New(2).(*tetrisduel.State)
-			s.Reset(r.Uint64())
+			s := envtest.Start[*tetrisduel.State](tetrisduel.Game, 2, r.Uint64())
 			s.Turn, s.Combo, s.Flag = int16(1+r.Intn(tetrisduel.HalfTurns)), int16(r.Intn(9)), r.Intn(2) > 0
 			s.Points = [2]int32{r.Int31n(99), r.Int31n(99)}
 			s.Cells = rough(&boards)

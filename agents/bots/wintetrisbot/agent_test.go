@@ -20,8 +20,7 @@ func TestTickByTickAndByPlace(t *testing.T) {
 		for seed := uint64(8); seed < 13; seed++ {
 			var ends []wintetris.Engine
 			for _, g := range []*env.Game{wintetris.Game, wintetris.TickGame} {
-				s := g.New(1).(*wintetris.State)
-				s.Reset(seed)
+				s := envtest.Start[*wintetris.State](g, 1, seed)
 				a := NewAgent(NewSolver(rater, wintetris.Parts))
 				for s.Acting() != 0 && s.Pieces < 150 {
 					choice := envtest.Must(a.Act(t.Context(), s, 0))

@@ -117,7 +117,6 @@ func TestLearnedAgainstItsTwin(t *testing.T) {
 
 // raters are the hand-tuned one and the shipped net.
 func raters(t testing.TB) map[string]Rater {
-	net, err := Entry.LoadNet(wintetris.Game, "")
-	require.NoError(t, err)
+	net := envtest.Must(Entry.LoadNet(wintetris.Game, ""))
 	return map[string]Rater{"hand": NewHand(Demo), "learned": NewLearned(net)}
 }

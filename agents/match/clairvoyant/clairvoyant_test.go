@@ -120,9 +120,8 @@ func TestAgainstTwin(t *testing.T) {
 		}
 		opponent := search.NewGreedy(rules, blockbattlebot.NewHand())
 		for seed := uint64(5); seen < 45 || seen < 200 && width == 1; seed++ {
-			_, err := match.Play(t.Context(), match.Game{Rules: rules, Seed: seed, Names: []string{"a", "b"},
-				Agents: []env.Agent{w, opponent}, Enough: func(env.State) bool { return seen >= 45 && width > 1 }})
-			require.NoError(t, err)
+			envtest.Must(match.Play(t.Context(), match.Game{Rules: rules, Seed: seed, Names: []string{"a", "b"},
+				Agents: []env.Agent{w, opponent}, Enough: func(env.State) bool { return seen >= 45 && width > 1 }}))
 		}
 		require.True(t, !reply || fell > 0, "no garbage fell")
 	}
@@ -138,12 +137,11 @@ func TestPiecesCome(t *testing.T) {
 		}
 	}
 	var came []uint8
-	rec, err := match.Play(t.Context(), match.Game{Rules: rules, Seed: 7, Names: []string{"a", "b"},
+	rec := envtest.Must(match.Play(t.Context(), match.Game{Rules: rules, Seed: 7, Names: []string{"a", "b"},
 		Agents: []env.Agent{search.NewFirst(), w}, Watch: func(s env.State, _ env.Moves) error {
 			came = append(came, s.(*blockbattle.State).Next)
 			return nil
-		}})
-	require.NoError(t, err)
+		}}))
 	require.Greater(t, len(came), 6)
 	for i, pieces := range told {
 		for k, p := range pieces {

@@ -77,8 +77,7 @@ func TestWinner(t *testing.T) {
 type chanceless struct{}
 
 func (chanceless) Play(_ context.Context, g *match.Played) (*record.Record, error) {
-	state := tetrisduel.Game.New(2)
-	state.Reset(1)
+	state := envtest.Start[env.State](tetrisduel.Game, 2, 1)
 	rec := record.New(tetrisduel.Game, 1, []string{match.Letter(g.Seats[0]), match.Letter(g.Seats[1])})
 	if rec.End(state); g.Number == 4 {
 		rec.Seed = 2

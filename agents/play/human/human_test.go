@@ -20,8 +20,7 @@ import (
 // pressed lets a person with these keys act in the first position of a game.
 func pressed(t *testing.T, game string, keys ...string) (env.Action, string, error) {
 	g := envtest.Must(games.Lookup(game))
-	s := g.New(g.MinSeats)
-	s.Reset(1)
+	s := envtest.Start[env.State](g, g.MinSeats, 1)
 	var in []io.Reader // one key a read, as a terminal gives them
 	for _, key := range keys {
 		in = append(in, strings.NewReader(key))
@@ -67,8 +66,7 @@ func TestKeysTypeAMove(t *testing.T) {
 
 func TestLines(t *testing.T) {
 	g, _ := games.Lookup("tetrisduel")
-	s := g.New(2)
-	s.Reset(1)
+	s := envtest.Start[env.State](g, 2, 1)
 	var out strings.Builder
 	p := &Player{Game: g, Keys: NewKeys(strings.NewReader("?\nx\n99 99 9\n"+g.Text(s.Legal(0, nil)[3])), false), Out: &out}
 	require.Equal(t, s.Legal(0, nil)[3], envtest.Must(p.Act(t.Context(), s, 0)))

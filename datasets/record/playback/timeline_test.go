@@ -20,8 +20,7 @@ import (
 // play records a game of g in which everybody plays at random.
 func play(g *env.Game, seats int, seed uint64, most int, draws bool) *record.Record {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	s := g.New(seats)
-	s.Reset(seed)
+	s := envtest.Start[env.State](g, seats, seed)
 	rec := record.New(g, seed, slices.Repeat([]string{"random"}, seats))
 	for n := 0; ; n++ {
 		if draws {

@@ -24,15 +24,13 @@ func TestGames(t *testing.T) {
 	g := &Game{Snapshot: []byte("position"), Opponents: []Agent{{Seat: 1, Number: 513, Memory: []byte("m")}},
 		Policy: []Agent{{Seat: 0, At: Episode{1, 2, 3}, Memory: []byte{}}}}
 	one := g.Append([]byte("before"), kind)[len("before"):]
-	first, rest, err := Cut(append(append([]byte{}, one...), "rest"...))
-	require.NoError(t, err)
+	first, rest := envtest.Must2(Cut(append(append([]byte{}, one...), "rest"...)))
 	require.Equal(t, "rest", string(rest))
 	back := envtest.Must(Parse(first, kind))
 	require.Equal(t, g, back)
 	require.ErrorContains(t, envtest.Failed(Parse(one, kind+1)), "of another game")
 	for k := range one {
-		_, _, err := Cut(one[:k])
-		require.Error(t, err, k)
+		require.Error(t, envtest.Failed2(Cut(one[:k])), k)
 		damaged := append([]byte{}, one...)
 		damaged[k]++
 		first, _, err := Cut(damaged)
@@ -43,8 +41,7 @@ func TestGames(t *testing.T) {
 	}
 	damaged := append([]byte{}, one...)
 	damaged[3] = 9
-	_, _, err = Cut(damaged)
-	require.ErrorContains(t, err, "version 9")
+	require.ErrorContains(t, envtest.Failed2(Cut(damaged)), "version 9")
 }
 
 // sealed is a game of version 2 with these parts, whatever they are.
@@ -90,8 +87,7 @@ func FuzzGame(f *testing.F) {
 		f.Add(b[gameHead : len(b)-gameSum])
 	}
 	f.Fuzz(func(t *testing.T, parts []byte) {
-		one, rest, err := Cut(sealed(parts))
-		require.NoError(t, err)
+		one, rest := envtest.Must2(Cut(sealed(parts)))
 		require.Empty(t, rest)
 		g, err := Parse(one, kind)
 		if err != nil {

@@ -33,8 +33,7 @@ func play(r *Recorder, s env.State, i, n int) {
 
 // whole plays an episode of game i to its end.
 func whole(t *testing.T, r *Recorder, i int, episode, seed uint64) {
-	s := toy.Pick.New(2)
-	s.Reset(seed)
+	s := envtest.Start[env.State](toy.Pick, 2, seed)
 	require.True(t, r.Begin(i, episode, seed))
 	for s.Acting() != 0 {
 		play(r, s, i, 1)
@@ -133,8 +132,7 @@ func TestMemoryOfRecordsIsBounded(t *testing.T) {
 // An episode in progress goes on in another recorder, and its record is that of one that was not interrupted.
 func TestAnEpisodeGoesOnElsewhere(t *testing.T) {
 	one, other := recorder(2, 1, 1<<20), recorder(2, 1, 1<<20)
-	s := toy.Pick.New(2)
-	s.Reset(5)
+	s := envtest.Start[env.State](toy.Pick, 2, 5)
 	require.True(t, one.Begin(1, 3, 5))
 	play(one, s, 1, 3)
 	lines := envtest.Must(one.AppendRecording(nil, 1))

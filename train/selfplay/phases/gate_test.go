@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"blockyard/agents/match"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -27,8 +28,7 @@ func TestGateAgainst(t *testing.T) {
 	}
 	require.Equal(t, 20, last, "also against the best net")
 	require.Contains(t, r.LastScore(), "vs random, digger, terms6:ply=1")
-	list, err := c.opponents(games.BlockBattle)
-	require.NoError(t, err)
+	list := envtest.Must(c.opponents(games.BlockBattle))
 	require.Equal(t, []int{1, 2, 2}, []int{list[0].Units, list[1].Units, list[2].Units})
 }
 
@@ -45,8 +45,7 @@ func TestGateAgainstDecides(t *testing.T) {
 		}
 		r.Curve = []selfplay.Point{{Score: before, Kept: true}}
 		var p selfplay.Point
-		ok, err := c.Gate(t.Context(), r, &p)
-		require.NoError(t, err)
+		ok := envtest.Must(c.Gate(t.Context(), r, &p))
 		require.True(t, ok)
 		require.Equal(t, before < 1, p.Kept)
 		if before == 0 {
@@ -63,8 +62,7 @@ func TestATieKeepsTheLaterNet(t *testing.T) {
 	require.NoError(t, r.Step())
 	r.Best = r.Net()
 	var p selfplay.Point
-	ok, err := c.Gate(t.Context(), r, &p)
-	require.NoError(t, err)
+	ok := envtest.Must(c.Gate(t.Context(), r, &p))
 	require.True(t, ok)
 	require.Equal(t, 0.5, p.VersusBest, "it plays itself, with the seats swapped")
 	require.True(t, p.Kept)
@@ -98,8 +96,7 @@ func TestGateAgainstRefuses(t *testing.T) {
 	c := small(3)
 	c.GateAgainst = []string{"nobody"}
 	require.NoError(t, c.Check(games.BlockBattle), "which a worker does not play")
-	_, err := selfplay.New(games.BlockBattle, &c, nil, 1)
-	require.ErrorContains(t, err, "gate against nobody")
+	require.ErrorContains(t, envtest.Failed(selfplay.New(games.BlockBattle, &c, nil, 1)), "gate against nobody")
 	c.GateAgainst, c.GatePairs = []string{"hand", "combo", "tspin"}, 2
 	require.ErrorContains(t, c.Check(games.BlockBattle), "at least one for each of the 3 opponents")
 }

@@ -10,6 +10,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/datasets/record"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	task "blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -55,10 +56,8 @@ func TestOpponentsPlayAsTheyAreCalled(t *testing.T) {
 func requirePlays(t *testing.T, rec *record.Record, seat int, spec string) (choices int) {
 	t.Helper()
 	g := task.BlockBattle.Rules
-	f, err := bots.New(g, bots.Own(spec))
-	require.NoError(t, err)
-	agent, err := f(1)
-	require.NoError(t, err)
+	f := envtest.Must(bots.New(g, bots.Own(spec)))
+	agent := envtest.Must(f(1))
 	view := g.New(g.MinSeats)
 	replay := record.NewReplay(g, rec)
 	for s, m := range replay.All() {
@@ -66,8 +65,7 @@ func requirePlays(t *testing.T, rec *record.Record, seat int, spec string) (choi
 			continue
 		}
 		env.View(view, s, seat, 1)
-		a, err := agent.Act(t.Context(), view, seat)
-		require.NoError(t, err)
+		a := envtest.Must(agent.Act(t.Context(), view, seat))
 		require.Equal(t, a, m[seat], "%s at ply %d", spec, replay.Ply())
 		choices++
 	}
@@ -80,9 +78,7 @@ func TestSelfTestPlaysAllOpponents(t *testing.T) {
 	sum := func(g *task.Game, names ...string) string {
 		c := opposed(1)
 		c.Opponents = names
-		sum, err := selfplay.SelfTest(g, &c, selfplay.Rollout{Kind: backupKind})
-		require.NoError(t, err)
-		return sum
+		return envtest.Must(selfplay.SelfTest(g, &c, selfplay.Rollout{Kind: backupKind}))
 	}
 	names := []string{"combo", "digger", "hand"}
 	want := sum(task.BlockBattle, names...)

@@ -13,6 +13,7 @@ import (
 	"blockyard/agents/match"
 	"blockyard/agents/mlp"
 	"blockyard/datasets/record"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -59,8 +60,7 @@ func openGame(t *testing.T, g *games.Game, c Config, workers int) *selfplay.Run 
 		random.Backup = 0
 		from = openGame(t, g, random, 1).Net()
 	}
-	r, err := selfplay.New(g, &c, from, workers)
-	require.NoError(t, err)
+	r := envtest.Must(selfplay.New(g, &c, from, workers))
 	t.Cleanup(func() { require.NoError(t, r.Close()) })
 	return r
 }
@@ -76,9 +76,7 @@ func requireSame(t *testing.T, a, b *selfplay.Run) {
 		}
 		path := filepath.Join(t.TempDir(), "state")
 		require.NoError(t, r.Save(path))
-		var err error
-		files[k], err = os.ReadFile(path)
-		require.NoError(t, err)
+		files[k] = envtest.Must(os.ReadFile(path))
 	}
 	require.True(t, bytes.Equal(files[0], files[1]))
 }
@@ -123,9 +121,7 @@ func TestStopInARolloutLosesNothing(t *testing.T) {
 					require.Equal(t, before, r.Counts)
 				}
 				require.NoError(t, r.Save(path))
-				var err error
-				r, err = selfplay.Resume(games.BlockBattle, path, new(Config), 1+parts%3)
-				require.NoError(t, err)
+				r = envtest.Must(selfplay.Resume(games.BlockBattle, path, new(Config), 1+parts%3))
 				defer func(r *selfplay.Run) { require.NoError(t, r.Close()) }(r)
 			}
 			require.Equal(t, inside, inRollouts > 0)
@@ -181,8 +177,7 @@ func halfway(t *testing.T) (good []byte, resume func(file []byte) error) {
 		require.NoError(t, r.Step())
 	}
 	require.NoError(t, r.Save(path))
-	good, err := os.ReadFile(path)
-	require.NoError(t, err)
+	good = envtest.Must(os.ReadFile(path))
 	require.NoError(t, resume(good))
 	return good, resume
 }
@@ -258,13 +253,11 @@ func TestConfigRefuses(t *testing.T) {
 	} {
 		c := small(1)
 		f(&c)
-		_, err := selfplay.New(games.BlockBattle, &c, nil, 1)
-		require.ErrorContains(t, err, says)
+		require.ErrorContains(t, envtest.Failed(selfplay.New(games.BlockBattle, &c, nil, 1)), says)
 	}
 	alone, noDraws := *games.BlockBattle, backed(1)
 	alone.Outcomes = 0
-	_, err := selfplay.New(&alone, &noDraws, nil, 1)
-	require.ErrorContains(t, err, "no draws")
+	require.ErrorContains(t, envtest.Failed(selfplay.New(&alone, &noDraws, nil, 1)), "no draws")
 }
 
 // A run of a few seconds already learns: the loss falls and the net beats its first self.
@@ -276,8 +269,7 @@ func TestLearns(t *testing.T) {
 	require.NoError(t, r.Go(t.Context(), nil))
 	a, b := Net(r.Game, r.Net(), 1), Net(r.Game, first, 1)
 	m := match.Match{Rules: r.Game.Rules, Players: []match.Player{a, b}, Units: 30, Seed: 9, Workers: 2}
-	res, err := m.Play(t.Context())
-	require.NoError(t, err)
+	res := envtest.Must(m.Play(t.Context()))
 	require.Greater(t, res.Meetings[0].Score.Value, 0.9)
 }
 
@@ -305,13 +297,11 @@ func TestRecords(t *testing.T) {
 func recording(t *testing.T, r *selfplay.Run) (recs func() []*record.Record) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "games.jsonl")
-	folder, err := selfplay.OpenFolder(t.TempDir(), r)
-	require.NoError(t, err)
+	folder := envtest.Must(selfplay.OpenFolder(t.TempDir(), r))
 	require.NoError(t, r.RecordTo(path))
 	return func() (all []*record.Record) {
 		require.NoError(t, folder.Close())
-		in, err := record.Open(path)
-		require.NoError(t, err)
+		in := envtest.Must(record.Open(path))
 		defer in.Close()
 		for rec, err := range in.All() {
 			require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 
 	"blockyard/agents/mlp"
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 	"blockyard/train/selfplay/afterstate"
@@ -21,8 +22,7 @@ func startSiblings(t *testing.T, seed uint64) (*selfplay.Run, *siblingLearner, *
 	c.Explore, c.Late, c.Gates, c.Samples, c.Versus, c.Results, c.Backup = 0.1, 0.3, 1, 12, 0.25, 0, 1
 	r := open(t, c, 2)
 	ro := r.Learner.Rollout()
-	policies, err := r.Policies(&ro)
-	require.NoError(t, err)
+	policies := envtest.Must(r.Policies(&ro))
 	return r, r.Learner.(*siblingLearner), policies[0].(*siblingPolicy)
 }
 
@@ -47,8 +47,7 @@ func newSlotOf(g *games.Game, seed uint64) *selfplay.Slot {
 // The targets are those of the search written out, the mean of the decision subtracted.
 func TestSiblingTargets(t *testing.T) {
 	r, l, p := startSiblings(t, 6)
-	e, err := r.Game.Evaluator(l.base)
-	require.NoError(t, err)
+	e := envtest.Must(r.Game.Evaluator(l.base))
 	s, third, last := newSlotOf(r.Game, 3), r.Game.Rules.New(2), r.Game.Rules.New(2)
 	value := make([]float32, 1)
 	for range 20 {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"blockyard/agents/mlp"
+	"blockyard/env/envtest"
 	"blockyard/train/games"
 	"blockyard/train/selfplay"
 
@@ -15,29 +16,21 @@ import (
 func TestResultsThatCannotBe(t *testing.T) {
 	c := small(1)
 	r := open(t, c, 1)
-	player, err := selfplay.NewPlayer(games.BlockBattle, &c)
-	require.NoError(t, err)
+	player := envtest.Must(selfplay.NewPlayer(games.BlockBattle, &c))
 	ro := r.Learner.Rollout()
-	start, err := r.Slots[2].Save()
-	require.NoError(t, err)
+	start := envtest.Must(r.Slots[2].Save())
 	sent := &selfplay.Task{Slot: 2, Rollout: ro, Start: start}
-	file, _, err := player.Play(t.Context(), sent, ro.Net)
-	require.NoError(t, err)
-	_, err = player.Decode(sent, file)
-	require.NoError(t, err)
+	file, _ := envtest.Must2(player.Play(t.Context(), sent, ro.Net))
+	envtest.Must(player.Decode(sent, file))
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err = player.Play(over, sent, ro.Net)
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, envtest.Failed2(player.Play(over, sent, ro.Net)), context.Canceled)
 
-	result, tensors, err := selfplay.ReadResult(file)
-	require.NoError(t, err)
+	result, tensors := envtest.Must2(selfplay.ReadResult(file))
 	write := func(tensors []mlp.Tensor, change func(*selfplay.Result)) []byte {
 		x := *result
 		change(&x)
-		file, err := selfplay.AppendResult(nil, &x, tensors)
-		require.NoError(t, err)
-		return file
+		return envtest.Must(selfplay.AppendResult(nil, &x, tensors))
 	}
 	for name, c := range map[string]struct {
 		file []byte
@@ -50,16 +43,13 @@ func TestResultsThatCannotBe(t *testing.T) {
 		"no position":       {write(tensors, func(r *selfplay.Result) { r.End.State = "AAAA" }), ""},
 		"a tensor less":     {write(tensors[1:], func(*selfplay.Result) {}), "has the shape"},
 	} {
-		_, err := player.Decode(sent, c.file)
-		require.ErrorContains(t, err, c.says, name)
+		require.ErrorContains(t, envtest.Failed(player.Decode(sent, c.file)), c.says, name)
 	}
-	player, err = selfplay.NewPlayer(games.BlockBattle, &c)
-	require.NoError(t, err)
+	player = envtest.Must(selfplay.NewPlayer(games.BlockBattle, &c))
 	sent.Rollout.Kind = "psychic"
-	_, _, err = player.Play(t.Context(), sent, ro.Net)
+	_, _, err := player.Play(t.Context(), sent, ro.Net)
 	require.ErrorContains(t, err, `no policy of kind "psychic": want siblings, backup or lambda`)
 	sent.Rollout = ro
 	sent.Start.State = "???"
-	_, _, err = player.Play(t.Context(), sent, ro.Net)
-	require.ErrorContains(t, err, "slot 2")
+	require.ErrorContains(t, envtest.Failed2(player.Play(t.Context(), sent, ro.Net)), "slot 2")
 }

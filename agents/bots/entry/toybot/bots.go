@@ -150,8 +150,7 @@ func Hears(
 	}
 
 	in := bufio.NewReaderSize(strings.NewReader(good), contest.MaxLine)
-	turn, err := e.Codec(g, io.Discard, nil).ReadTurn(in, g.New(g.MinSeats))
-	require.NoError(t, err)
+	turn := envtest.Must(e.Codec(g, io.Discard, nil).ReadTurn(in, g.New(g.MinSeats)))
 	for note, agent := range map[string]Agent{
 		"tired": func(ctx context.Context, _ env.State, _ int) (env.Action, error) {
 			at, ok := ctx.Deadline()

@@ -13,6 +13,8 @@ import (
 	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"blockyard/env/envtest"
 )
 
 // Kinds of machines on which tests run again.
@@ -71,12 +73,10 @@ func Everywhere(t *testing.T, test func(t *testing.T)) {
 // Again runs the test in a process of its own, on a machine of some kind.
 func Again(t *testing.T, kind string) {
 	name, _, _ := strings.Cut(t.Name(), "/")
-	home, err := os.MkdirTemp("", "machine-")
-	require.NoError(t, err)
+	home := envtest.Must(os.MkdirTemp("", "machine-"))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(home)) })
 	program := filepath.Join(home, "tests")
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := envtest.Must(os.Executable())
 	// Written here, it could still be open in a process that another test is starting, and would not start ("text busy").
 	require.NoError(t, exec.Command("cp", self, program).Run())
 	cmd := exec.Command(program, "-test.run=^"+name+"$", "-test.v", "-test.count=1")
@@ -99,11 +99,9 @@ func KillHost(t *testing.T, begun func() bool, variables ...string) {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	host := exec.Command(os.Args[0], "-test.run=^"+name+"$")
 	host.Env = append(os.Environ(), variables...)
-	out, err := host.StdoutPipe()
-	require.NoError(t, err)
+	out := envtest.Must(host.StdoutPipe())
 	require.NoError(t, host.Start())
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
+	line := envtest.Must(bufio.NewReader(out).ReadString('\n'))
 	require.Equal(t, "ready\n", line)
 	require.Eventually(t, begun, 2*time.Minute, 5*time.Millisecond)
 	require.NoError(t, host.Process.Kill())
@@ -113,8 +111,7 @@ func KillHost(t *testing.T, begun func() bool, variables ...string) {
 // Public makes a folder for temporary files in which another user has folders, too.
 func Public(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "public-")
-	require.NoError(t, err)
+	dir := envtest.Must(os.MkdirTemp("", "public-"))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755))
 	return dir

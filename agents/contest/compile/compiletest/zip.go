@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"blockyard/env/envtest"
 )
 
 // Zip returns a zip archive of files, given as names and texts in turn.
@@ -14,10 +16,8 @@ func Zip(t testing.TB, files ...string) string {
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for k := 0; k < len(files); k += 2 {
-		w, err := z.Create(files[k])
-		require.NoError(t, err)
-		_, err = w.Write([]byte(files[k+1]))
-		require.NoError(t, err)
+		w := envtest.Must(z.Create(files[k]))
+		envtest.Must(w.Write([]byte(files[k+1])))
 	}
 	require.NoError(t, z.Close())
 	return b.String()
