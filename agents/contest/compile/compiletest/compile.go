@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"blockyard/env/envtest"
 )
 
 var (
@@ -19,22 +21,25 @@ var (
 	built  sync.Map // func() that builds, by file name
 )
 
+// Built is a variable of the environment that names the folder of the process that runs a test again; see Again.
+const Built = "COMPILETEST_BUILT"
+
 // Run runs a package's tests with a folder for Once, which it removes afterwards, and exits. See also Everywhere.
 func Run(m *testing.M) {
-	err := become()
-	if err != nil {
-		panic(err)
-	}
-	if folder, err = os.MkdirTemp("", "compile"); err != nil {
-		panic(err)
-	}
+	envtest.Must(0, become())
+	folder = envtest.Must(os.MkdirTemp("", "compile"))
+	envtest.Must(0, os.Chmod(folder, 0o755)) // also for who runs a test again
 	status := m.Run()
 	_ = os.RemoveAll(folder)
 	os.Exit(status)
 }
 
-// Once returns the path of the file name in the folder. The first call for a name builds it.
+// Once returns the path of the file name in the folder. The first call for a name builds it, unless the process that runs
+// this test again has built it.
 func Once(name string, build func(path string)) string {
+	if path := filepath.Join(os.Getenv(Built), name); filepath.IsAbs(path) && envtest.Failed(os.Stat(path)) == nil {
+		return path
+	}
 	path := filepath.Join(folder, name)
 	once, _ := built.LoadOrStore(name, sync.OnceFunc(func() { build(path) }))
 	once.(func())()

@@ -70,7 +70,7 @@ func Everywhere(t *testing.T, test func(t *testing.T)) {
 	}
 }
 
-// Again runs the test in a process of its own, on a machine of some kind.
+// Again runs the test in a process of its own, on a machine of some kind, with what was built in this one.
 func Again(t *testing.T, kind string) {
 	name, _, _ := strings.Cut(t.Name(), "/")
 	home := envtest.Must(os.MkdirTemp("", "machine-"))
@@ -80,7 +80,7 @@ func Again(t *testing.T, kind string) {
 	// Written here, it could still be open in a process that another test is starting, and would not start ("text busy").
 	require.NoError(t, exec.Command("cp", self, program).Run())
 	cmd := exec.Command(program, "-test.run=^"+name+"$", "-test.v", "-test.count=1")
-	cmd.Env = append(os.Environ(), Machine+"="+kind)
+	cmd.Env = append(os.Environ(), Machine+"="+kind, Built+"="+folder)
 	if strings.Contains(kind, OfUser) {
 		require.NoError(t, os.Chown(home, ordinaryUser, ordinaryUser))
 		cmd.Env = append(cmd.Env, "HOME="+home, "TMPDIR="+home, "PATH=/usr/local/bin:/usr/bin:/bin")
