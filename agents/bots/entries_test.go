@@ -241,6 +241,7 @@ func FuzzNet(f *testing.F) {
 			return
 		}
 		a := envtest.Must(factory(1))
-		walk(t, g, envtest.Start[env.State](g, g.MinSeats, 1), 3, func(view env.State, seat, _ int) env.Action { return act(a, view, seat) })
+		s := envtest.Start[env.State](g, g.MinSeats, 1)
+		walk(t, g, s, 3, func(view env.State, seat, _ int) env.Action { return act(a, view, seat) })
 	})
 }

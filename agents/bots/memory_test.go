@@ -56,7 +56,8 @@ func checkMemory(t *testing.T, g *env.Game, spec string, choices int) {
 		return b[6:]
 	}
 	old := made(1)
-	walk(t, g, envtest.Start[env.State](g, g.MinSeats, 5), choices*g.MinSeats, func(view env.State, seat, ply int) env.Action {
+	s := envtest.Start[env.State](g, g.MinSeats, 5)
+	walk(t, g, s, choices*g.MinSeats, func(view env.State, seat, ply int) env.Action {
 		if seat > 0 {
 			return view.Legal(seat, nil)[0]
 		}
@@ -117,7 +118,7 @@ func TestMemoryIsStated(t *testing.T) {
 		}
 		for _, spec := range searches(g, "", "ply=1", "ply=3,width=2", "ply=4,width=1", "nodes=20000", "width=3000,depth=3") {
 			stated := parsed(t, g, Foreign(spec, nil)).Memory()
-			before := live()
+			before := envtest.Live()
 			a := parsed(t, g, Foreign(spec, nil))
 			player := envtest.Must(searchOf(Of(g)).New(g, envtest.Must(a.evaluators.create()), a.options))
 			for _, seats := range []int{g.MinSeats, g.MaxSeats} {
@@ -125,7 +126,7 @@ func TestMemoryIsStated(t *testing.T) {
 					return act(player, view, seat)
 				})
 			}
-			taken := live() - before
+			taken := envtest.Live() - before
 			runtime.KeepAlive(a)
 			runtime.KeepAlive(player)
 			want := stated.Spec + stated.Search + stated.Agent
@@ -134,16 +135,6 @@ func TestMemoryIsStated(t *testing.T) {
 			require.LessOrEqual(t, taken, want+noise, "%s %s", g.Name, spec)
 		}
 	}
-}
-
-// live is the number of bytes in use.
-func live() int64 {
-	var m runtime.MemStats
-	for range 3 { // pools are emptied in two rounds
-		runtime.GC()
-	}
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // A wider search and a larger network state more.

@@ -44,8 +44,7 @@ Elo     +636, 95 % interval +140 to +636
 	out = succeeds(t, "arena blockbattle --a random --b random --games 20")
 	require.Regexp(t, `won\nscore .*\nElo .*; normalised [+-]\d+, -\d+ to [+]\d+\n$`, out)
 	out = succeeds(t, "arena blockbattle --a random --b first --games 2000 --sprt 0,200")
-	require.Contains(t, out, "SPRT    Elo 0 against 200: LLR")
-	require.Contains(t, out, ": H1\n")
+	envtest.Has(t, out, "SPRT    Elo 0 against 200: LLR", ": H1\n")
 }
 
 // Ctrl-C ends the context; the arena reports and records the pairs played before.
@@ -75,7 +74,7 @@ func TestArenaReportsWhatWasPlayedBeforeCtrlC(t *testing.T) {
 
 // TestArenaTakesEveryAgent: programs and sources play, under the names that the user gives them, and a person does not.
 func TestArenaTakesEveryAgent(t *testing.T) {
-	path, python := filepath.Join(t.TempDir(), "games.jsonl"), written(t, "fall.py", entries["dropper.py"])
+	path, python := filepath.Join(t.TempDir(), "games.jsonl"), envtest.File(t, "fall.py", entries["dropper.py"])
 	succeeds(t, "arena blockbattle:classic --a fall="+python+" --b cheap=hand:ply=1 --games 2 --record "+path)
 	require.Equal(t, []string{"fall", "cheap"}, checked(t, path)[0].Agents)
 	misused(t, "arena ", map[string]string{
@@ -123,8 +122,7 @@ func TestArenaRefuses(t *testing.T) {
 
 func TestArenaForMoreSeats(t *testing.T) {
 	out := succeeds(t, "arena blocking --a hand:ply=1 --b random --seats 4 --games 8 -q")
-	require.Contains(t, out, "blocking for 4: one hand:ply=1 among random")
-	require.Contains(t, out, "games   8 in 2 sets, first in 8")
+	envtest.Has(t, out, "blocking for 4: one hand:ply=1 among random", "games   8 in 2 sets, first in 8")
 	got := decoded[match.Report](t, succeeds(t, "arena blocking --a random --b random --seats 3 --games 3 -q --json"))
 	require.Equal(t, 1, got.Units)
 }

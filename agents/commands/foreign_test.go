@@ -39,7 +39,7 @@ func TestForeignRecords(t *testing.T) {
 		harmless(0, "analyze --agent hand:ply=1 "+file+"#5")
 		harmless(0, "analyze --agent hand:ply=1 --json "+file+"#5")
 		harmless(0, arena+file)
-		spoilt := written(t, "foreign.jsonl", `{"game": "`+text+`", "agents": ["`+text+`"]}`+"\n")
+		spoilt := envtest.File(t, "foreign.jsonl", `{"game": "`+text+`", "agents": ["`+text+`"]}`+"\n")
 		harmless(1, "analyze "+spoilt)
 		harmless(2, arena+spoilt)
 	}

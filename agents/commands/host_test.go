@@ -271,23 +271,22 @@ func TestHostRefusesFlagsOfOtherGames(t *testing.T) {
 // TestHostSubmissions: bots may be an archive and a source file, whose names may have blanks; what does not compile is
 // said with the compiler's words.
 func TestHostSubmissions(t *testing.T) {
-	source := written(t, "my dropper.py", entries["dropper.py"])
-	archive := written(t, "bot.zip", compiletest.Zip(t, "bot/main.c", entries["dropper.c"]))
+	source := envtest.File(t, "my dropper.py", entries["dropper.py"])
+	archive := envtest.File(t, "bot.zip", compiletest.Zip(t, "bot/main.c", entries["dropper.c"]))
 	out, _ := hosts(t, "blockbattle --games 1 --seed 1", source, archive)
 	require.Contains(t, out, "A: my dropper\nB: bot\n")
 	require.NotContains(t, out, "time-outs 1")
 
-	broken := written(t, "broken.cpp", entries["broken.cpp"])
+	broken := envtest.File(t, "broken.cpp", entries["broken.cpp"])
 	_, errs := ends(t, 1, "host blockbattle", flagged([]string{source, broken})...)
-	require.Contains(t, errs, "broken.cpp\": does not compile: ")
-	require.Contains(t, errs, "broken.cpp:1")
+	envtest.Has(t, errs, "broken.cpp\": does not compile: ", "broken.cpp:1")
 }
 
 // With other shapes of the pieces, records of every command have the shapes in them, and replay.
 func TestHostBlockingWithOtherShapes(t *testing.T) {
 	lines := blocking.DefaultTable.Lines()
 	lines[4] = "E 1 4 ####" // upright
-	file := written(t, "shapes.txt", strings.Join(lines, "\n"))
+	file := envtest.File(t, "shapes.txt", strings.Join(lines, "\n"))
 	ours := own() + " bot blocking:shapes=" + file + " --agent hand:ply=1"
 	var records strings.Builder
 	recorded := func(line string, more ...string) string {
@@ -308,7 +307,7 @@ func TestHostBlockingWithOtherShapes(t *testing.T) {
 		recorded(line)
 	}
 	require.NoError(t, os.Remove(file))
-	require.Len(t, checked(t, written(t, "all.jsonl", records.String())), 10)
+	require.Len(t, checked(t, envtest.File(t, "all.jsonl", records.String())), 10)
 	require.Equal(t, 10, strings.Count(records.String(), `"E 1 4 ####"`), "every record has the shapes")
 }
 
@@ -339,7 +338,7 @@ func TestHostNamesOddHabits(t *testing.T) {
 	for name, h := range habits {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bot, bank, dir := written(t, "bot.py", oddBot(name)), "60s", t.TempDir()
+			bot, bank, dir := envtest.File(t, "bot.py", oddBot(name)), "60s", t.TempDir()
 			switch name {
 			case "no line end": // by a program that starts at once, so that its bytes come in time
 				bot, bank = `while read -r who x; do case "$who" in action) printf left,drop;; esac; done`, "5s"

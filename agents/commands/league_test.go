@@ -108,9 +108,7 @@ func TestLeagueWhileItPlays(t *testing.T) {
 	eventually(t, func() bool { return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != "" })
 	require.Zero(t, league.stop(t))
 	page := read(filepath.Join(dir, "index.html"))
-	for _, want := range []string{"Block Battle <span>league", ">stopped<", "mover <i>left</i>", "does not compile"} {
-		require.Contains(t, page, want)
-	}
+	envtest.Has(t, page, "Block Battle <span>league", ">stopped<", "mover <i>left</i>", "does not compile")
 
 	r := decoded[tournament.Report](t, league.out.String())
 	require.True(t, slices.IsSortedFunc(r.Players, func(a, b match.Standing) int { return cmp.Compare(b.Elo.Value, a.Elo.Value) }))
@@ -157,7 +155,8 @@ func TestLeagueTry(t *testing.T) {
 		result := decoded[tournament.Trial](t, succeeds(t, "league try "+bot+" --dir "+dir+" --json --workers 2 --timebank 1m "+flags))
 		return &result
 	}
-	fails(t, 2, "is new: name its game, such as --game blockbattle", "league try "+written(t, "bot.py", mover(0))+" --dir "+dir)
+	fails(t, 2, "is new: name its game, such as --game blockbattle",
+		"league try "+envtest.File(t, "bot.py", mover(0))+" --dir "+dir)
 
 	first := try(mover(0), "--game blockbattle")
 	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot", 0, false},
@@ -223,8 +222,7 @@ func TestLeagueUsage(t *testing.T) {
 		"blockbattle --cluster-listen :0 --dir " + dir + "/d":         "--cluster-listen needs --cluster",
 		"blockbattle --budget 3s --dir " + dir + "/d":                 "--budget is no option of this contest",
 	})
-	j := envtest.Must(tournament.OpenJournal(dir))
-	defer j.Close()
+	envtest.Closing(t, envtest.Must(tournament.OpenJournal(dir)))
 	for _, line := range []string{"blockbattle", "try " + filepath.Join(dir, "c/submissions/x.py") + " --game blockbattle"} {
 		fails(t, 1, "another process plays in "+dir, "league "+line+" --dir "+dir)
 	}

@@ -145,13 +145,6 @@ func writeFiles(t *testing.T, dir string, files map[string]string) {
 	}
 }
 
-// written writes a file into a folder of its own and returns its path.
-func written(t *testing.T, name, text string) string {
-	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{name: text})
-	return filepath.Join(dir, name)
-}
-
 // decoded is what a command has printed as JSON: one line, without fields that a result does not have.
 func decoded[T any](t *testing.T, out string) (result T) {
 	require.NotContains(t, strings.TrimSuffix(out, "\n"), "\n")
@@ -218,8 +211,7 @@ func checked(t *testing.T, path string) []*record.Record {
 func TestPlayShowsAndRecords(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "one.jsonl")
 	out := succeeds(t, "play blockbattle -a random -a first --seed 4 --show --record "+path)
-	require.Contains(t, out, "round 1  piece ")
-	require.Contains(t, out, "seat 2 plays r0 x0")
+	envtest.Has(t, out, "round 1  piece ", "seat 2 plays r0 x0")
 	list := checked(t, path)
 	require.Len(t, list, 1)
 	require.Equal(t, len(list[0].Choices)/2+1, strings.Count(out, "player1  "), "every position and the last")
@@ -230,16 +222,9 @@ func TestPlayShowsAndRecords(t *testing.T) {
 	require.Len(t, checked(t, path), 2, "appended")
 }
 
-// stopped is a context that has ended, as after Ctrl-C.
-func stopped(t *testing.T) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
-}
-
 func TestCtrlCKeepsTheGameSoFar(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "one.jsonl")
-	out, _ := endsIn(t, stopped(t), 0, "play blockbattle -a first --record "+path)
+	out, _ := endsIn(t, envtest.Stopped(t), 0, "play blockbattle -a first --record "+path)
 	require.Contains(t, out, "stopped early")
 	require.True(t, checked(t, path)[0].Stopped)
 }

@@ -12,6 +12,7 @@ import (
 
 	"blockyard/agents/contest/compile/compiletest"
 	"blockyard/agents/play/plugin"
+	"blockyard/env/envtest"
 )
 
 // solver compiles a solver in C.
@@ -82,6 +83,6 @@ func TestPlayWithALibraryThatCrashes(t *testing.T) {
 	require.Equal(t, 3, strings.Count(out, " fault\n"), out)
 	require.Contains(t, out, "seed 3: crashed (SIGSEGV: segmentation violation) in wt_update\n")
 	require.Contains(t, errs, "3 of 3 games ended by a fault, the first: crashed (SIGSEGV")
-	out, _ = endsIn(t, stopped(t), 0, "play wintetris --games 3 --plugin "+file)
+	out, _ = endsIn(t, envtest.Stopped(t), 0, "play wintetris --games 3 --plugin "+file)
 	require.Equal(t, 1, strings.Count(out, "stopped early"))
 }

@@ -17,7 +17,7 @@ import (
 
 // TestAPersonPlays: moves come from standard input, the game is recorded, and leaving it is no error.
 func TestAPersonPlays(t *testing.T) {
-	file, python := filepath.Join(t.TempDir(), "g.jsonl"), written(t, "fall.py", entries["dropper.py"])
+	file, python := filepath.Join(t.TempDir(), "g.jsonl"), envtest.File(t, "fall.py", entries["dropper.py"])
 	for k, c := range []struct {
 		agents, typed, shown string
 		names                []string
@@ -95,7 +95,6 @@ func TestPlayInTheBrowser(t *testing.T) {
 		"blocking --web --record /none/played.jsonl": "the games could not be recorded: name another file (--record): ",
 		"wintetris --web --plugin x":                 "--web and --plugin can't be used together",
 	})
-	taken := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
-	defer taken.Close()
+	taken := envtest.Closing(t, envtest.Must(net.Listen("tcp", "127.0.0.1:0")))
 	fails(t, 1, "name another address with --listen", "play blocking --web --listen "+taken.Addr().String())
 }

@@ -84,11 +84,8 @@ func TestServeDropbloxHTTP(t *testing.T) {
 	require.Regexp(t, `(?m)^   1      0     +\d+  blocked  [A-Z0-9]{12}  Red Ones$`, r.out.String())
 	require.Zero(t, r.stop(t), r.errs.String())
 	require.Contains(t, r.out.String(), "dropblox, rounds, seed 0: 1 games\n", "the table of all rounds")
-	for _, want := range []string{
-		">finished<", `class="name">Blue<`, `class="name">Red Ones<`, ">round 1<", `title="Blue against Red Ones">0.5/1<`,
-	} {
-		require.Contains(t, read("page/index.html"), want)
-	}
+	envtest.Has(t, read("page/index.html"), ">finished<", `class="name">Blue<`, `class="name">Red Ones<`, ">round 1<",
+		`title="Blue against Red Ones">0.5/1<`)
 }
 
 func TestServeDropbloxRounds(t *testing.T) {
@@ -120,17 +117,18 @@ func TestServeRefuses(t *testing.T) {
 			writeFiles(t, ".", map[string]string{"teams.txt": c.teams})
 		}
 		for line, why := range c.lines {
-			_, errs := endsIn(t, stopped(t), 2, "serve dropblox --teams teams.txt "+line) // whoever is served ends at once
+			// Whoever is served ends at once.
+			_, errs := endsIn(t, envtest.Stopped(t), 2, "serve dropblox --teams teams.txt "+line)
 			require.Contains(t, errs, why, line)
 		}
 	}
 	for _, flag := range []string{"--add", "--listen", "--teams"} {
-		_, errs := endsIn(t, stopped(t), 2, "serve dropblox --teams teams.txt", flag, "")
+		_, errs := endsIn(t, envtest.Stopped(t), 2, "serve dropblox --teams teams.txt", flag, "")
 		require.Contains(t, errs, flag+": empty, want")
 	}
 	writeFiles(t, ".", map[string]string{"teams.txt": "# kept"})
 	addTeam(t, "a", "b")
 	require.Regexp(t, "^# kept\na:pbkdf2-sha256:[^\n]*\n$", read("teams.txt"))
-	_, errs := endsIn(t, stopped(t), 1, "serve dropblox --teams teams.txt --listen nowhere:-1")
+	_, errs := endsIn(t, envtest.Stopped(t), 1, "serve dropblox --teams teams.txt --listen nowhere:-1")
 	require.Contains(t, errs, "invalid port")
 }

@@ -136,7 +136,6 @@ func TestStartersAreSmall(t *testing.T) {
 			}
 			require.Contains(t, readme, language+"/"+starterFiles[language].file)
 		}
-		require.Contains(t, readme, "agents host "+game)
-		require.Contains(t, readme, "agents tournament "+game)
+		envtest.Has(t, readme, "agents host "+game, "agents tournament "+game)
 	}
 }

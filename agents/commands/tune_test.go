@@ -40,7 +40,7 @@ func TestTune(t *testing.T) {
 // A tuning that is stopped before its first generation says that it has written nothing.
 func TestTuneStoppedAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "w.json")
-	out, _ := endsIn(t, stopped(t), 0, "tune wintetris -q --out "+path)
+	out, _ := endsIn(t, envtest.Stopped(t), 0, "tune wintetris -q --out "+path)
 	require.Contains(t, out, "no weights written")
 	require.NoFileExists(t, path)
 }

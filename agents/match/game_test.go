@@ -150,8 +150,7 @@ func TestRepeatedPairsCountOnce(t *testing.T) {
 	m := Match{Rules: blocking.Game, Players: []Player{player("greedy:ply=1"), player("first")}, Units: 10, Seed: 3,
 		Book: Book{start}, SPRT: &SPRT{Elo1: 300, Alpha: 0.05, Beta: 0.05}}
 	play := func() *Report {
-		r := envtest.Must(m.Play(t.Context()))
-		return r
+		return envtest.Must(m.Play(t.Context()))
 	}
 	r := play()
 	require.Equal(t, []int{2, 18, 1}, []int{r.Games, r.Repeated, r.Meetings[0].Pairs.N()})

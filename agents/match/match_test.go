@@ -235,9 +235,7 @@ func TestMatchesAreRefused(t *testing.T) {
 		change(&s)
 		require.ErrorContains(t, envtest.Failed(s.Play(context.Background())), says)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	r, err := good.Play(ctx)
+	r, err := good.Play(envtest.Stopped(t))
 	require.NoError(t, err, "the end of the context is no error")
 	require.Zero(t, r.Games)
 	require.True(t, r.Stopped)

@@ -28,8 +28,7 @@ func TestProve(t *testing.T) {
 			a := envtest.Must(f(k))
 			g.Names, g.Agents = append(g.Names, "random"), append(g.Agents, a)
 		}
-		rec := envtest.Must(Play(t.Context(), g))
-		return rec
+		return envtest.Must(Play(t.Context(), g))
 	}
 	never := func(int, int) bool { return false }
 	rec := played(nil)

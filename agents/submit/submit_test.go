@@ -92,8 +92,7 @@ func TestCheckRefuses(t *testing.T) {
 func TestUpload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "bot.zip")
 	require.NoError(t, save(path, Zip([]byte("package main\n"))))
-	z := envtest.Must(zip.OpenReader(path))
-	defer z.Close()
+	z := envtest.Closing(t, envtest.Must(zip.OpenReader(path)))
 	require.Len(t, z.File, 1)
 	require.Equal(t, "package main\n", string(envtest.Must(fs.ReadFile(z, "main.go"))))
 }

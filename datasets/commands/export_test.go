@@ -62,8 +62,8 @@ func TestExportRemovesLeftovers(t *testing.T) {
 // Whatever goes wrong, no file and no folder is left behind, and the message says what it was.
 func TestExportLeavesNothing(t *testing.T) {
 	text := read(sample)
-	spoilt := write(t, "spoilt.jsonl", text+strings.Replace(text, `"scores":[`, `"scores":[1`, 1))
-	cut := write(t, "cut.jsonl", text+text[:300])
+	spoilt := envtest.File(t, "spoilt.jsonl", text+strings.Replace(text, `"scores":[`, `"scores":[1`, 1))
+	cut := envtest.File(t, "cut.jsonl", text+text[:300])
 	top := t.TempDir()
 	out := filepath.Join(top, "below", "out")
 	for status, lines := range map[int]map[string]string{

@@ -52,12 +52,6 @@ func refused(t *testing.T, status int, lines map[string]string) {
 
 func read(path string) string { return string(envtest.Must(os.ReadFile(path))) }
 
-func write(t *testing.T, name, text string) string {
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	return path
-}
-
 // records writes records to a new file.
 func records(t *testing.T, path string, all ...*record.Record) string {
 	for _, rec := range all {
@@ -86,7 +80,7 @@ func TestCheckReportsDifferences(t *testing.T) {
 	require.Contains(t, out, file+"#4: ")
 
 	text := read(sample)
-	half := write(t, "half.jsonl", text+text[:len(text)/2])
+	half := envtest.File(t, "half.jsonl", text+text[:len(text)/2])
 	out, errs = call(t, 1, "check", half, sample)
 	require.Contains(t, errs, half+":2: the file ends in the middle of a line")
 	require.Contains(t, out, sample+": 1 games, 0 differ\n", "the other files are still checked")
@@ -96,7 +90,7 @@ func TestCheckReportsDifferences(t *testing.T) {
 	call(t, 0, "check", half)
 	refused(t, 1, map[string]string{
 		"repair none.jsonl": "no such file", "check none.jsonl": "no such file",
-		"check " + write(t, "odd.jsonl", "{}\n"): "odd.jsonl:1: invalid record: game is empty, want a name",
+		"check " + envtest.File(t, "odd.jsonl", "{}\n"): "odd.jsonl:1: invalid record: game is empty, want a name",
 	})
 }
 
@@ -109,22 +103,19 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 	require.Equal(t, 4, strings.Count(out, " values compared, 0 differ\n"))
 	require.Equal(t, 4, strings.Count(out, "\n"), "one line a file")
 
-	in := envtest.Must(jsonl.Open(given[2]))
-	defer in.Close()
+	in := envtest.Closing(t, envtest.Must(jsonl.Open(given[2])))
 	var lines []string
 	for line := range in.All() {
 		lines = append(lines, string(line)+"\n")
 	}
 	lines[1] = strings.Replace(lines[1], `"gain":0`, `"gain":7`, 1)
-	file := write(t, "port.txt", strings.Join(lines, ""))
+	file := envtest.File(t, "port.txt", strings.Join(lines, ""))
 	out, _ = call(t, 1, "conform", "blockbattle", file, given[0])
-	require.Contains(t, out, "6 games, ")
-	require.Contains(t, out, " values compared, 1 differ\n"+file+":2: game ")
-	require.Contains(t, out, ", round 1, player1, gain\n  recorded: 7\n  replayed: 0\n  piece ")
-	require.Contains(t, out, given[0]+": 10 games")
+	envtest.Has(t, out, "6 games, ", " values compared, 1 differ\n"+file+":2: game ",
+		", round 1, player1, gain\n  recorded: 7\n  replayed: 0\n  piece ", given[0]+": 10 games")
 
 	lines[3] = "{broken\n"
-	out, errs = call(t, 1, "conform", "blockbattle", write(t, "broken", strings.Join(lines, "")))
+	out, errs = call(t, 1, "conform", "blockbattle", envtest.File(t, "broken", strings.Join(lines, "")))
 	require.Contains(t, errs, "broken:4: malformed record: ")
 	require.Contains(t, out, "broken: 3 games, ")
 	refused(t, 1, map[string]string{
@@ -134,16 +125,15 @@ func TestConformExitStatusAndFirstDifference(t *testing.T) {
 
 func TestStat(t *testing.T) {
 	text := read(sample)
-	out, _ := call(t, 0, "stat", write(t, "two.jsonl", text+text))
-	require.Contains(t, out, "blockbattle: 2 games, ")
-	require.Contains(t, out, "steps per game")
+	out, _ := call(t, 0, "stat", envtest.File(t, "two.jsonl", text+text))
+	envtest.Has(t, out, "blockbattle: 2 games, ", "steps per game")
 	require.Regexp(t, `legal actions: mean \d+\.\d, most \d+\n`, out)
 	require.Regexp(t, readSample(t).Agents[0]+` +4 +2 +0 +2 +\+0\.000 `, out)
 	out, _ = call(t, 0, "stat", "--quick", "--each", sample, sample)
 	require.Equal(t, 2, strings.Count(out, sample+"\nblockbattle: 1 games, "))
-	out, _ = call(t, 0, "stat", write(t, "empty", ""))
+	out, _ = call(t, 0, "stat", envtest.File(t, "empty", ""))
 	require.Equal(t, "no games\n", out)
-	refused(t, 1, map[string]string{"stat " + write(t, "odd", "[]"): "odd:1: "})
+	refused(t, 1, map[string]string{"stat " + envtest.File(t, "odd", "[]"): "odd:1: "})
 }
 
 func TestArguments(t *testing.T) {
@@ -188,7 +178,8 @@ func TestViewPrintsEveryPosition(t *testing.T) {
 // What cannot be shown says so; of what is no record, also how to get one.
 func TestViewErrors(t *testing.T) {
 	text := read(sample)
-	log, cut := write(t, "game.txt", "player1 is random\n"), write(t, "game-001.log", "player1 is random\n")
+	odd := envtest.File(t, "odd", strings.Replace(text, `"game":"blockbattle"`, `"game":"chess"`, 1))
+	log, cut := envtest.File(t, "game.txt", "player1 is random\n"), envtest.File(t, "game-001.log", "player1 is random\n")
 	history := filepath.Join(t.TempDir(), "0_1600000000")
 	played(t, history)
 	refused(t, 1, map[string]string{
@@ -196,10 +187,10 @@ func TestViewErrors(t *testing.T) {
 		"view " + sample + "#x": "want the number of a game",
 		"view " + sample + "#0": "want the number of a game",
 		"view none#1":           "no such file",
-		"view " + write(t, "odd", strings.Replace(text, `"game":"blockbattle"`, `"game":"chess"`, 1)): `no game "chess"`,
-		"view ../games": "../games: no history folder here or below",
-		"view " + log:   "game.txt:1: invalid character 'p'",
-		"view " + cut:   "game-001.log: this log does not end with the record of its game",
+		"view " + odd:           `no game "chess"`,
+		"view ../games":         "../games: no history folder here or below",
+		"view " + log:           "game.txt:1: invalid character 'p'",
+		"view " + cut:           "game-001.log: this log does not end with the record of its game",
 		"view " + filepath.Join(history, "state0"):  "is a part of the history folder " + history + ": name the folder",
 		"view " + history + "#2":                    "a history folder has one game",
 		"check " + log:                              "--record FILE",
@@ -221,7 +212,7 @@ func TestViewErrors(t *testing.T) {
 		"view --listen here:1 -": "--listen needs --web",
 	})
 	// A record that does not hold is shown as far as it goes, and complained about.
-	out, errs := call(t, 1, "view", write(t, "odd", strings.Replace(text, `"scores":[`, `"scores":[7`, 1)))
+	out, errs := call(t, 1, "view", envtest.File(t, "odd", strings.Replace(text, `"scores":[`, `"scores":[7`, 1)))
 	require.Contains(t, out, "the record does not replay: the replayed game differs from the record: scores")
 	require.Contains(t, errs, "differs from the record")
 }
@@ -283,8 +274,7 @@ func TestViewShowsAHistoryInTheTerminal(t *testing.T) {
 	out, errs := call(t, 0, "view", old)
 	require.Empty(t, errs)
 	require.Equal(t, 3, strings.Count(out, "  turn "), out)
-	require.Contains(t, out, "0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n")
-	require.Contains(t, out, "next 5")
+	envtest.Has(t, out, "0_1600000000  dropblox  dropblox_ai  turn 2 of 2\n", "next 5")
 	require.Regexp(t, `\(dropblox_ai\): score 0, plays \d+ \d+ \d`, out)
 	last, _ := call(t, 0, "view", old, "--from", "2")
 	require.True(t, strings.HasSuffix(out, last))
@@ -338,10 +328,10 @@ func TestForeignNames(t *testing.T) {
 		rec.Agents = []string{text, "exec:" + text}
 		file := filepath.Join(t.TempDir(), strings.ReplaceAll(text, "/", "|")+"x.jsonl")
 		if strings.Contains(file, "\x00") || !utf8.ValidString(file) {
-			file = write(t, "x.jsonl", "")
+			file = envtest.File(t, "x.jsonl", "")
 		}
 		records(t, file, rec)
-		broken := write(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
+		broken := envtest.File(t, "broken.jsonl", `{"game":`+strconv.Quote("x")+`,"agents":[`+text+"\n")
 		for _, command := range []string{"view", "stat", "check"} {
 			out, errs := call(t, 0, command, file)
 			if name != "another line" || command != "check" { // it begins a line with the name that the user has typed

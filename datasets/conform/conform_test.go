@@ -274,8 +274,7 @@ func path(name string) string {
 
 // lines returns the lines of a given file.
 func lines(t testing.TB, name string) (out []string) {
-	in := envtest.Must(jsonl.Open(path(name)))
-	defer in.Close()
+	in := envtest.Closing(t, envtest.Must(jsonl.Open(path(name))))
 	for line, err := range in.All() {
 		require.NoError(t, err)
 		out = append(out, string(line))

@@ -348,8 +348,7 @@ func TestSFT(t *testing.T) {
 				mask[a/8] |= 1 << (a % 8)
 			}
 			require.Equal(t, w.Mask, mask)
-			require.Contains(t, row.Prompt, "It is your turn.")
-			require.Contains(t, row.Prompt, "Legal moves: "+row.LegalMoves[0])
+			envtest.Has(t, row.Prompt, "It is your turn.", "Legal moves: "+row.LegalMoves[0])
 		}
 		require.Contains(t, string(envtest.Must(os.ReadFile(filepath.Join(dir, "README.md")))), "4 games, ")
 	})

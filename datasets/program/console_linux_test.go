@@ -19,8 +19,7 @@ import (
 
 // screen opens a terminal of 80 columns. After it is closed, shown has what was written to it.
 func screen(t *testing.T) (screen *os.File, shown <-chan string) {
-	keyboard := envtest.Must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0))
-	t.Cleanup(func() { keyboard.Close() })
+	keyboard := envtest.Closing(t, envtest.Must(os.OpenFile("/dev/ptmx", os.O_RDWR, 0)))
 	number := envtest.Must(unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN))
 	require.NoError(t, unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0))
 	screen = envtest.Must(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0))

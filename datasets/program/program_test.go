@@ -64,8 +64,6 @@ func TestUnwrittenOutputFails(t *testing.T) {
 
 // The exit status says whose fault it was; errors say where to look.
 func TestStatus(t *testing.T) {
-	interrupted, cancel := context.WithCancel(t.Context())
-	cancel()
 	for line, want := range map[string]struct {
 		status int
 		says   string // on the standard error
@@ -98,7 +96,7 @@ func TestStatus(t *testing.T) {
 		var out, errs bytes.Buffer
 		ctx := t.Context()
 		if line == "play interrupted" {
-			ctx = interrupted
+			ctx = envtest.Stopped(t)
 		}
 		p := &Program{Name: "test", Version: "7.1", About: "Tests.", Commands: new(commands)}
 		status := p.Run(ctx, strings.Fields(line), &Console{In: strings.NewReader(""), Out: &out, Err: &errs})
@@ -143,8 +141,7 @@ func TestFolderKeepsEarlierProcesses(t *testing.T) {
 }
 
 func TestDamagedFileIsKept(t *testing.T) {
-	path := filepath.Join(t.TempDir(), RunFile)
-	require.NoError(t, os.WriteFile(path, []byte("{"), 0o644))
+	path := envtest.File(t, RunFile, "{")
 	require.ErrorContains(t, Begin("train", "").Open(filepath.Dir(path)), path+", which says")
 	require.Equal(t, "{", string(envtest.Must(os.ReadFile(path))))
 }
@@ -213,12 +210,9 @@ func TestHelp(t *testing.T) {
 		kong.Writers(&out, &out), kong.Exit(func(int) {}))
 	require.NoError(t, err)
 	_, _ = parser.Parse([]string{"--help"})
-	for _, want := range []string{
-		"--games=40      Number of games.\n", "--out=FILE      File to write. Default: bot.go.\n",
-		"--token=TEXT    Text ($BLOCKYARD_TOKEN).\n", "[<mode>]    local or remote. Default: local.\n",
-	} {
-		require.Contains(t, out.String(), want)
-	}
+	envtest.Has(t, out.String(), "--games=40      Number of games.\n",
+		"--out=FILE      File to write. Default: bot.go.\n", "--token=TEXT    Text ($BLOCKYARD_TOKEN).\n",
+		"[<mode>]    local or remote. Default: local.\n")
 }
 
 // Each command line goes to the program that has the command, with the program's name taken away.

@@ -430,8 +430,7 @@ func TestAnalysisPanel(t *testing.T) {
 	require.Empty(t, asked.asked, "nothing is analysed unless somebody wants it")
 	b.Press("a")
 	b.Await("document.querySelectorAll('#analysis .aseat').length === 2")
-	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "hand (seat 2)")
-	require.Contains(t, b.Text("document.querySelector('#analysis').innerText"), "Value: minus the number")
+	envtest.Has(t, b.Text("document.querySelector('#analysis').innerText"), "hand (seat 2)", "Value: minus the number")
 	require.Regexp(t, `Played r\d x\d y\d+, move \d+ of \d+`, b.Text("document.querySelector('#analysis .aplayed').innerText"))
 	require.Equal(t, "1", b.Text("document.querySelectorAll('#analysis .aseat:first-of-type .played').length"))
 
@@ -731,7 +730,5 @@ func TestPageOfBadRecords(t *testing.T) {
 		change(&rec)
 		require.ErrorContains(t, envtest.Failed(entryOf(&rec, "x").html(t.Context())), said)
 	}
-	ended, end := context.WithCancel(t.Context())
-	end()
-	require.ErrorIs(t, envtest.Failed(entryOf(&good, "x").html(ended)), context.Canceled)
+	require.ErrorIs(t, envtest.Failed(entryOf(&good, "x").html(envtest.Stopped(t))), context.Canceled)
 }

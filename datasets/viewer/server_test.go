@@ -69,8 +69,7 @@ func copyFile(t testing.TB, from, to string) {
 
 // texts of a recorded history folder.
 func historyTexts(t *testing.T) map[string]string {
-	file := envtest.Must(jsonl.Open("testdata/history.json.gz"))
-	defer file.Close()
+	file := envtest.Closing(t, envtest.Must(jsonl.Open("testdata/history.json.gz")))
 	files := map[string]string{}
 	require.NoError(t, json.Unmarshal(envtest.Must(file.Next()), &files))
 	return files

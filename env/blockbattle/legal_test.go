@@ -131,7 +131,7 @@ func TestLegalIsEveryOutcomeOfEveryAnswer(t *testing.T) {
 			for seat := range s.Sides {
 				want := slowLegal(t, s, seat)
 				got := s.Legal(seat, nil)
-				require.Equal(t, want, got, "rules %b seat %d\n%s", rules, seat, show(s))
+				require.Equal(t, want, got, "rules %b seat %d\n%s", rules, seat, envtest.Frame(s))
 				var mask [(actions + 63) / 64 * 8]byte
 				s.MaskLegal(seat, mask[:])
 				for _, a := range got {
@@ -153,12 +153,12 @@ func TestAnswerPlaysTheAction(t *testing.T) {
 		s := randomState(r, []Rules{Document, Classic, Port}[i%3])
 		for _, a := range s.Legal(0, nil) {
 			tokens, ok := s.Tokens(0, a, nil)
-			require.True(t, ok, "%s\n%s", Text(a), show(s))
+			require.True(t, ok, "%s\n%s", Text(a), envtest.Frame(s))
 			require.LessOrEqual(t, len(tokens), MaxTokens)
 			parsed, odd := ParseAnswer(Write(tokens), nil)
 			require.Empty(t, odd)
 			land, _ := Execute(&s.Sides[0], int(s.Piece), parsed, s.Rules)
-			require.Equal(t, Text(a), Text(ActionOf(land)), "%v\n%s", tokens, show(s))
+			require.Equal(t, Text(a), Text(ActionOf(land)), "%v\n%s", tokens, envtest.Frame(s))
 			require.Equal(t, Write(tokens), s.Answer(0, a))
 		}
 		_, ok := s.Tokens(0, 799, nil)
@@ -213,16 +213,10 @@ func TestReachAgainstBoxes(t *testing.T) {
 			var free, reach [4]falling.Boxes
 			pieces[piece].Reach(&d.Cells, d.floor(), &free, &reach)
 			if want := reachBoxes(d, piece); want != reach {
-				require.Equal(t, want, reach, "seat %d\n%s", seat, show(s))
+				require.Equal(t, want, reach, "seat %d\n%s", seat, envtest.Frame(s))
 			}
 		}
 	}
-}
-
-func show(s *State) string {
-	var f env.Frame
-	s.Show(&f)
-	return f.String()
 }
 
 // The threat is what rounds report at most, and an action survives it exactly if the seat is still there after the

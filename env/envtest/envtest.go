@@ -13,9 +13,13 @@ package envtest
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
+	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
 
 	"blockyard/env"
@@ -67,6 +71,43 @@ func Start[S env.State](g *env.Game, seats int, seed uint64) S {
 	return s
 }
 
+// Frame returns what a position shows.
+func Frame(s env.State) *env.Frame {
+	f := new(env.Frame)
+	s.Show(f)
+	return f
+}
+
+// Stopped returns a context that has ended, as after Ctrl-C.
+func Stopped(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// Closing closes what a test has opened when the test ends.
+func Closing[C io.Closer](t testing.TB, opened C) C {
+	t.Cleanup(func() { _ = opened.Close() })
+	return opened
+}
+
+// File writes a text to a file of this name in a folder of its own, and returns its path.
+func File[T string | []byte](t testing.TB, name string, text T) string {
+	path := filepath.Join(t.TempDir(), name)
+	Must(0, os.WriteFile(path, []byte(text), 0o644))
+	return path
+}
+
+// Has checks that a text has all of some parts.
+func Has(t testing.TB, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Fatalf("%q is not in %q", part, text)
+		}
+	}
+}
+
 // Gzip compresses a text.
 func Gzip(text string) []byte {
 	var out bytes.Buffer
@@ -81,6 +122,16 @@ func Failed[T any](_ T, err error) error { return err }
 
 // Failed2 is Failed for a call with two values.
 func Failed2[T, U any](_ T, _ U, err error) error { return err }
+
+// Live is the number of bytes in use.
+func Live() int64 {
+	var m runtime.MemStats
+	for range 3 { // pools are emptied in two rounds
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
 
 // Allocated returns how many bytes a call allocates, by all goroutines.
 func Allocated(call func()) uint64 {

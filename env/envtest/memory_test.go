@@ -229,7 +229,7 @@ func (w *walker) poke(s env.State, seed uint64) error {
 	if err := w.legalIn(s, 0); err != nil {
 		return err
 	}
-	paint(s)
+	Frame(s)
 	s.Draws(nil)
 	for seat := range w.seats {
 		look(w.g, s, seat)

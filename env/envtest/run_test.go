@@ -77,7 +77,7 @@ func transcript(g *env.Game) string {
 }
 
 func (w *walker) describe(out *strings.Builder, s env.State, ply int) {
-	fmt.Fprintf(out, "\n# ply %d\n%sacting %0*b, drawn %d\n", ply, paint(s), w.seats, s.Acting(), s.Draws(nil))
+	fmt.Fprintf(out, "\n# ply %d\n%sacting %0*b, drawn %d\n", ply, Frame(s).String(), w.seats, s.Acting(), s.Draws(nil))
 	for seat := range w.seats {
 		v := look(w.g, s, seat)
 		h := fnv.New32a()

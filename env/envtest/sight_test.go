@@ -64,7 +64,7 @@ func (w *walker) lookingOnly(s env.State, _ int) error {
 		s.Score(seat)
 		s.Result(seat)
 	}
-	paint(s)
+	Frame(s)
 	s.Draws(nil)
 	if _, err := env.Encode(nil, s); err != nil {
 		return err
@@ -81,8 +81,7 @@ func (w *walker) lookingOnly(s env.State, _ int) error {
 // frames checks that every cell of a frame has a valid kind, letter and ink, and that the piece of every
 // ghost is on the same board.
 func (w *walker) frames(s env.State, _ int) error {
-	var f env.Frame
-	s.Show(&f)
+	f := Frame(s)
 	if len(f.Boards) == 0 {
 		return errors.New("a frame without boards")
 	}

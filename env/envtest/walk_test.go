@@ -140,16 +140,10 @@ func (w *walker) apart(a, b env.State) string {
 			return fmt.Sprintf("score or result of seat %d", seat)
 		}
 	}
-	if paint(a) != paint(b) {
+	if Frame(a).String() != Frame(b).String() {
 		return "the frame"
 	}
 	return ""
-}
-
-func paint(s env.State) string {
-	var f env.Frame
-	s.Show(&f)
-	return f.String()
 }
 
 // A moment is a position with one legal choice for every acting seat.

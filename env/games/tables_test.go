@@ -1,8 +1,6 @@
 package games_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -21,9 +19,7 @@ func standing() []string {
 }
 
 func file(t *testing.T, lines []string) string {
-	path := filepath.Join(t.TempDir(), "shapes.txt")
-	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
-	return path
+	return envtest.File(t, "shapes.txt", strings.Join(lines, "\n"))
 }
 
 func TestRecordedTakesTheTableOfTheRecord(t *testing.T) {

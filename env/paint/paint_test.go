@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"blockyard/env"
+	"blockyard/env/envtest"
 	"blockyard/env/games"
 	"blockyard/env/paint"
 )
@@ -66,11 +67,10 @@ func TestEveryGame(t *testing.T) {
 	for _, g := range games.All {
 		s := g.New(g.MaxSeats)
 		s.Reset(3)
-		var f env.Frame
-		s.Show(&f)
+		f := envtest.Frame(s)
 		for _, theme := range paint.Themes {
-			svg := paint.SVG(&f, g.ID, theme)
-			require.Equal(t, svg, paint.SVG(&f, g.ID, theme))
+			svg := paint.SVG(f, g.ID, theme)
+			require.Equal(t, svg, paint.SVG(f, g.ID, theme))
 			require.Contains(t, svg, ">"+g.ID+"</text>")
 			size := elements(t, svg, "svg")[0]
 			for _, e := range elements(t, svg, "rect") {
@@ -81,7 +81,7 @@ func TestEveryGame(t *testing.T) {
 				require.True(t, x >= 0 && y >= 0 && x+w <= width && y+h <= height, "%s: %v in %v", g.Name, e, size)
 			}
 		}
-		pixels, width, height := paint.Pixels(&f)
+		pixels, width, height := paint.Pixels(f)
 		require.Len(t, pixels, 3*width*height)
 		require.Zero(t, width%paint.Side)
 		require.Zero(t, height%paint.Side)

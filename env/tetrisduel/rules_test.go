@@ -121,22 +121,21 @@ func TestRulesPlacements(t *testing.T) {
 // People see seats counted from 1, the first red and the second blue, and the three zones.
 func TestShow(t *testing.T) {
 	s := envtest.Start[*State](Game, 2, 1)
-	var f env.Frame
-	s.Show(&f)
+	f := envtest.Frame(s)
 	require.Equal(t, "seat 1 (red) falls down, seat 2 (blue) up", f.Boards[0].Name)
 	require.Contains(t, f.Notes[0], "half-turn 1  seat 1 (red) plays")
 	for y, want := range map[int]env.Cell{0: {Ink: 15}, 9: {Ink: 15}, 10: {Kind: env.CellZone}, 14: {Kind: env.CellZone}, 15: {Ink: 2}, 24: {Ink: 2}} {
 		require.Equal(t, want, f.Boards[0].Cells[y*Width], "row %d", y)
 	}
-	s.Mark(&f, 0, Placement{Y: 14, X: 0}.Action())
+	s.Mark(f, 0, Placement{Y: 14, X: 0}.Action())
 	require.EqualValues(t, 15, f.Boards[0].Cells[14*Width].Ink)
-	s.Mark(&f, 1, Placement{Y: 14, X: 0}.Action())
+	s.Mark(f, 1, Placement{Y: 14, X: 0}.Action())
 	require.EqualValues(t, 2, f.Boards[0].Cells[10*Width+9].Ink, "seat 2's row 14 is row 10")
 	for winner, want := range map[int8]string{0: "over by limit: seat 1 (red) wins", 1: "over by limit: seat 2 (blue) wins",
 		Nobody: "over by limit: a draw"} {
 		s.end(Limit, winner)
 		f.Reset()
-		s.Show(&f)
+		s.Show(f)
 		require.Contains(t, f.Notes, want)
 	}
 }

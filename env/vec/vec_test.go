@@ -25,8 +25,7 @@ import (
 
 // open creates an Env that is closed when the test ends, with what its steps read and write.
 func open(t testing.TB, g *env.Game, c vec.Config) (*vec.Env, *vec.Batch, []env.Action) {
-	e := envtest.Must(vec.New(g, c))
-	t.Cleanup(func() { e.Close() })
+	e := envtest.Closing(t, envtest.Must(vec.New(g, c)))
 	return e, envtest.Must(e.NewBatch()), make([]env.Action, c.Envs*e.Rows())
 }
 

@@ -104,10 +104,9 @@ func TestMarkIsWhatAnActionFills(t *testing.T) {
 
 // marked returns the cells that Mark draws, row by row from the top.
 func marked(s *State, a env.Action) (out []int) {
-	var f env.Frame
-	s.Show(&f)
+	f := envtest.Frame(s)
 	f.Boards[0].Unghost()
-	s.Mark(&f, 0, a)
+	s.Mark(f, 0, a)
 	for k, c := range f.Boards[0].Cells {
 		if c.Kind == env.CellGhost {
 			out = append(out, k)

@@ -126,9 +126,7 @@ func await(t *testing.T, address string, come func(stats) bool) {
 }
 
 func dial(t *testing.T, address string) *client.Client {
-	c := envtest.Must(client.Dial(context.Background(), address, "", nil))
-	t.Cleanup(func() { _ = c.Close() })
-	return c
+	return envtest.Closing(t, envtest.Must(client.Dial(context.Background(), address, "", nil)))
 }
 
 func TestServeUntilSIGTERM(t *testing.T) {
@@ -369,8 +367,7 @@ func TestTheSecondSignalEndsAtOnce(t *testing.T) {
 
 // A client steps games; Prometheus' parser reads what it did. The values are those of stats.
 func TestMetrics(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "tokens")
-	require.NoError(t, os.WriteFile(file, []byte("ann secret\nbob other\n"), 0o600))
+	file := envtest.File(t, "tokens", "ann secret\nbob other\n")
 	p := serve(t, "--listen", "tcp:127.0.0.1:0", "--http", "127.0.0.1:0", "--token-file", file)
 	status, _ := opstest.Get(t, p.HTTP+"/readyz")
 	require.Equal(t, http.StatusOK, status)
@@ -382,8 +379,7 @@ func TestMetrics(t *testing.T) {
 	exits(t, 0, "ping "+p.HTTP)
 	exits(t, 1, "ping "+p.HTTP+"/other", "ping http://127.0.0.1:1")
 
-	c := envtest.Must(client.Dial(t.Context(), p.Ready[0], "secret", nil))
-	defer c.Close()
+	c := envtest.Closing(t, envtest.Must(client.Dial(t.Context(), p.Ready[0], "secret", nil)))
 	g := envtest.Must(c.Open("BlockBattle-v0", map[string]any{"num_envs": 8, "opponents": map[int]string{1: "random"}}))
 	require.NoError(t, g.CallSlab("reset"))
 	for range 5 {

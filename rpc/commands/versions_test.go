@@ -42,8 +42,7 @@ func greeted(t *testing.T, address string, proto ...int) (c *client.Client, hell
 	Limits map[string]int64 `msgpack:"limits"`
 }, err error) {
 	network, rest, _ := strings.Cut(address, ":")
-	conn := envtest.Must(net.Dial(network, rest))
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := envtest.Closing(t, envtest.Must(net.Dial(network, rest)))
 	c = client.New(conn)
 	return c, hello, c.Call("hello", &hello, map[string]any{"proto": proto, "client": "of another time"})
 }

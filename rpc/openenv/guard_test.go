@@ -195,8 +195,7 @@ func TestBodiesThatNeverCome(t *testing.T) {
 	w := start(t, "blocking", server.Config{}, nil)
 	address := strings.TrimPrefix(w.url, "http://")
 	for range 2 * 128 { // by default, 64 sessions may have 128 connections
-		c := envtest.Must(net.Dial("tcp", address))
-		t.Cleanup(func() { _ = c.Close() })
+		c := envtest.Closing(t, envtest.Must(net.Dial("tcp", address)))
 		envtest.Must(fmt.Fprintf(c, "POST /reset HTTP/1.1\r\nHost: %s\r\nContent-Length: 1000\r\n\r\n{", address))
 	}
 	w.want(t, http.StatusOK, "GET", "/health", "")

@@ -136,11 +136,9 @@ func TestTools(t *testing.T) {
 		"rewind", "save", "restore", "release"}, named(t, list))
 	id := w.rpcCall(t, "openenv/session/create", nil)["result"].(map[string]any)["session_id"].(string)
 	rules := w.tool(t, id, "rules", nil)
-	require.Contains(t, rules, "A move is text such as")
-	require.Contains(t, rules, w.c.Rules)
+	envtest.Has(t, rules, "A move is text such as", w.c.Rules)
 	text := w.tool(t, id, "observe", map[string]any{"new_game": true, "seed": 3})
-	require.Contains(t, text, "It is your turn.")
-	require.Contains(t, text, "legal moves, such as: ")
+	envtest.Has(t, text, "It is your turn.", "legal moves, such as: ")
 	moves := w.tool(t, id, "legal_moves", nil)
 	play := func(move string) string { return w.tool(t, id, "play", map[string]any{"move": move}) }
 	require.Regexp(t, `(?s)round 2.*Reward: 0\.`, play(strings.Split(moves, "\n")[0]))

@@ -229,8 +229,7 @@ func recording(t *testing.T, game string, sc server.Config, change func(*Config)
 	return w, func() map[string]*record.Record {
 		require.NoError(t, w.Close())
 		require.NoError(t, to.Close())
-		from := envtest.Must(record.Open(path))
-		defer from.Close()
+		from := envtest.Closing(t, envtest.Must(record.Open(path)))
 		all := map[string]*record.Record{}
 		for rec, err := range from.All() {
 			require.NoError(t, err)
@@ -349,9 +348,7 @@ func TestRelabelledRules(t *testing.T) {
 	w, p := begun(t, "blockbattle", nil)
 	p.must("observe", map[string]any{"new_game": true, "seed": 3, "rules": "relabelled"})
 	text := p.must("rules", nil)["rules"].(string)
-	require.Contains(t, text, "names of its own")
-	require.Contains(t, text, "spin is ")
-	require.Contains(t, text, w.c.Rules)
+	envtest.Has(t, text, "names of its own", "spin is ", w.c.Rules)
 	require.Contains(t, observationOf(p.step("r0 x0 y19"))["error"], "is not legal here")
 	p.reset("{}")
 	require.NotContains(t, p.must("rules", nil)["rules"], "names of its own")

@@ -36,8 +36,7 @@ const hangs = 2 * time.Minute
 // raw is a connection without a client around it.
 func raw(t testing.TB, address string) net.Conn {
 	network, rest, _ := strings.Cut(address, ":")
-	conn := envtest.Must(net.Dial(network, rest))
-	t.Cleanup(func() { _ = conn.Close() })
+	conn := envtest.Closing(t, envtest.Must(net.Dial(network, rest)))
 	require.NoError(t, conn.SetDeadline(time.Now().Add(hangs)))
 	return conn
 }

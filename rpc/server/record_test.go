@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -148,14 +147,6 @@ func TestRecordInterrupted(t *testing.T) {
 	require.Equal(t, 2, got["interrupted"], "the episode under way when recording began does not count")
 }
 
-// heap is how much memory is in use.
-func heap() int64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // A client that never fetches costs no more memory than it asked for: the oldest records go, and it is told.
 func TestRecordMemory(t *testing.T) {
 	g := opened(t, "toy:pick", map[string]any{"num_envs": 64})
@@ -165,9 +156,9 @@ func TestRecordMemory(t *testing.T) {
 	require.Equal(t, before+most+17*64, memory(t, c), "counted from the start")
 	require.NoError(t, g.Reset(nil))
 	roll(t, g, 2_000)
-	used := heap()
+	used := envtest.Live()
 	roll(t, g, 2_000)
-	require.Less(t, heap()-used, int64(1<<20))
+	require.Less(t, envtest.Live()-used, int64(1<<20))
 	lines, last := stopRecording(t, g)
 	all := recordsIn(t, lines, toy.Pick)
 	require.LessOrEqual(t, len(lines), most)

@@ -162,8 +162,7 @@ func start(t testing.TB, change func(*server.Config)) *place {
 
 // dial connects to a server, with a token if one is given.
 func dial(t testing.TB, address string, token ...string) *client.Client {
-	c := envtest.Must(client.Dial(context.Background(), address, strings.Join(token, ""), nil))
-	t.Cleanup(func() { _ = c.Close() })
+	c := envtest.Closing(t, envtest.Must(client.Dial(context.Background(), address, strings.Join(token, ""), nil)))
 	c.Timeout = 5 * time.Minute // on a busy machine, under the race detector
 	return c
 }
@@ -464,8 +463,7 @@ func TestLocalRefuses(t *testing.T) {
 
 // TestLocalAnswersWholeRequests: several in one write are answered in order, and notifications are not, as over a socket.
 func TestLocalAnswersWholeRequests(t *testing.T) {
-	l := start(t, nil).Local()
-	defer l.Close()
+	l := envtest.Closing(t, start(t, nil).Local())
 	var requests []byte
 	for id := range uint32(300) { // more than is read at once
 		requests = append(append(requests, envtest.Must(wire.AppendRequest(nil, id, "ping"))...), "\x93\x02\xa4ping\x90"...)
@@ -486,8 +484,7 @@ func TestLocalAnswersWholeRequests(t *testing.T) {
 
 func TestLocalAtOnce(t *testing.T) {
 	p := start(t, nil)
-	shared := p.Local()
-	defer shared.Close()
+	shared := envtest.Closing(t, p.Local())
 	ping := request("ping")
 	var all sync.WaitGroup
 	for range 8 {

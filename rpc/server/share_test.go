@@ -285,8 +285,7 @@ func FuzzSlots(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 0, 255, 0, 1, 255, 255, 2, 9, 0, 3, 1, 1, 5, 0, 0, 1, 0, 0})
 	f.Add([]byte{0, 3, 0, 6, 12, 99, 1, 0, 0})
 	f.Fuzz(func(t *testing.T, script []byte) {
-		conn := raw(t, p.unix)
-		defer conn.Close()
+		conn := envtest.Closing(t, raw(t, p.unix))
 		write(conn, append(hello(), request("open", toy.Pick.Name, map[string]any{"num_envs": 3})...))
 		readMessage(conn)
 		readMessage(conn)

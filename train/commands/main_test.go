@@ -38,11 +38,7 @@ func commandUntil(ctx context.Context, args ...string) error {
 }
 
 // stopped is a context that has ended, as after Ctrl-C.
-func stopped(t *testing.T) context.Context {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	return ctx
-}
+func stopped(t *testing.T) context.Context { return envtest.Stopped(t) }
 
 // refuses runs command lines, each of which fails and says why.
 func refuses(t *testing.T, lines map[string]string) {
@@ -146,8 +142,7 @@ func TestFitLearns(t *testing.T) {
 
 // Command lines are refused with the flag and the reason. A flag of an algorithm that the run does not use is one.
 func TestRefuses(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "x")
-	require.NoError(t, os.WriteFile(file, []byte("no weights"), 0o600))
+	file := envtest.File(t, "x", "no weights")
 	out := " --iterations=1 --out " + filepath.Join(t.TempDir(), "none")
 	const needsNet = "give --results a share above 0, or name one with --from"
 	for line, says := range map[string]string{

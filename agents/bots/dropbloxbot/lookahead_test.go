@@ -1,7 +1,6 @@
 package dropbloxbot
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -165,11 +164,9 @@ func TestLookaheadKeepsTheDeadline(t *testing.T) {
 		require.Equal(t, at, b.Lookahead(p, at, MaxFutures, search.Until(time.Now())))
 		r.keeps(t, func(c search.Clock) bool { _, ok := b.Fit(p, c); return ok }, 100*time.Millisecond)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
 	p := late(t)[0]
 	at, _, _ := b.Choose(p, 20, search.Clock{})
-	require.Equal(t, at, b.Lookahead(p, at, MaxFutures, search.NewClock(ctx)))
+	require.Equal(t, at, b.Lookahead(p, at, MaxFutures, search.NewClock(envtest.Stopped(t))))
 }
 
 func TestOptionsThatDoNotGoTogether(t *testing.T) {

@@ -132,9 +132,7 @@ func TestEveryStartBeginsAnew(t *testing.T) {
 
 // begin starts the program ./bot in a cage.
 func begin(t *testing.T, in *Cage) *contest.Process {
-	p := envtest.Must(contest.Program{Argv: []string{"./bot"}, Cage: in}.Start(nil))
-	t.Cleanup(func() { _ = p.Close() })
-	return p
+	return envtest.Closing(t, envtest.Must(contest.Program{Argv: []string{"./bot"}, Cage: in}.Start(nil)))
 }
 
 // answer is the next line of a program.

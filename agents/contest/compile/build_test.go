@@ -43,7 +43,7 @@ func TestLanguages(t *testing.T) {
 	files[strings.Repeat("x", 250)+".py"] = sources["hello.py"]
 	built := 0
 	for name, text := range files {
-		bot, err := submit(t, write(t, name, text))
+		bot, err := submit(t, envtest.File(t, name, text))
 		if _, missing := exec.LookPath(toolOf[filepath.Ext(name)]); missing != nil {
 			require.ErrorContains(t, err, "which this machine does not have")
 			continue
@@ -85,7 +85,7 @@ func TestJavaKeepsItsLogOffTheAnswers(t *testing.T) {
 	if _, err := exec.LookPath("javac"); err != nil {
 		t.Skip(err)
 	}
-	bot := envtest.Must(submit(t, write(t, "Hello.java", sources["Hello.java"])))
+	bot := envtest.Must(submit(t, envtest.File(t, "Hello.java", sources["Hello.java"])))
 	t.Setenv("JAVA_TOOL_OPTIONS", "-Xlog:gc*=info:stdout") // comes before the options of the command
 	requireHello(t, bot)
 }
@@ -95,11 +95,11 @@ func TestRuntimesKnowTheirMemory(t *testing.T) {
 	bots := map[string]string{
 		"shell": zipped(t, "bot.toml", "run = \"./bot\"\n", "bot", "#!/bin/sh\nread x\nfor v in \"$JAVA_TOOL_OPTIONS\" \"$DOTNET_GCHeapHardLimit\" "+
 			"\"$MONO_GC_PARAMS\" \"$NODE_OPTIONS\" \"$GOMEMLIMIT\"; do [ \"$v\" ] || echo unset; done\necho hello\n"),
-		"go": write(t, "bot.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime/debug\"\n)\n\nfunc main() {\n\tfmt.Scanln()\n"+
+		"go": envtest.File(t, "bot.go", "package main\n\nimport (\n\t\"fmt\"\n\t\"runtime/debug\"\n)\n\nfunc main() {\n\tfmt.Scanln()\n"+
 			"\tif n := debug.SetMemoryLimit(-1); n > 256<<20 {\n\t\tfmt.Println(n)\n\t}\n\tfmt.Println(\"hello\")\n}\n"),
 	}
 	if _, err := exec.LookPath("javac"); err == nil {
-		bots["Java"] = write(t, "Hello.java", "class Hello { public static void main(String[] x) throws Exception { System.in.read(); "+
+		bots["Java"] = envtest.File(t, "Hello.java", "class Hello { public static void main(String[] x) throws Exception { System.in.read(); "+
 			"long n = Runtime.getRuntime().maxMemory(); System.out.println(n > 256 << 20 ? \"\" + n : \"hello\"); } }\n")
 	}
 	for name, path := range bots {
@@ -117,7 +117,7 @@ func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 		"bad.c":   "does not compile: cc: bad.c:1",
 		"bad.cpp": "does not compile: c++: bad.cpp:1",
 	} {
-		_, err := submit(t, write(t, name, "int main( {\n"))
+		_, err := submit(t, envtest.File(t, name, "int main( {\n"))
 		requireRefusal(t, err, want)
 		require.NotEmpty(t, err.(*Refusal).Output)
 	}
@@ -126,7 +126,7 @@ func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 // unpacked unpacks a submission as its contained process does, and returns the folder.
 func unpacked(t *testing.T, name, text string, l Limits) (string, error) {
 	var in bytes.Buffer
-	require.NoError(t, pack(write(t, name, text), &in, false))
+	require.NoError(t, pack(envtest.File(t, name, text), &in, false))
 	into := filepath.Join(t.TempDir(), "deep", "into")
 	require.NoError(t, os.MkdirAll(into, 0o755))
 	return into, unpack(t.Context(), &order{Name: name, Limits: l}, &in, into)
@@ -136,7 +136,7 @@ func TestLimits(t *testing.T) {
 	l := Default
 	l.Size, l.Files = 1000, 3
 	large := strings.Repeat("x", 5000)
-	_, err := Submission(t.Context(), write(t, "a.py", large), t.TempDir(), contest.Uploads{}, l)
+	_, err := Submission(t.Context(), envtest.File(t, "a.py", large), t.TempDir(), contest.Uploads{}, l)
 	requireRefusal(t, err, "5000 bytes, want at most 1000")
 	for want, u := range map[string]struct{ name, text string }{
 		"leads out of the archive":           {"a.zip", compiletest.Zip(t, "../../evil.py", "x")},
@@ -155,7 +155,7 @@ func TestLimits(t *testing.T) {
 	slow := "package main\n\nimport _ \"net/http\"\n\nfunc main() {}\n"
 	t.Setenv("GOCACHE", t.TempDir())
 	talks := zipped(t, "bot.toml", "build = \"echo a.c:1: error: x; exec sleep 1000\"\nrun = \"./bot\"\n", "bot", "#!/bin/sh\n")
-	for _, path := range []string{write(t, "slow.go", slow), talks} { // whatever the tool has said before
+	for _, path := range []string{envtest.File(t, "slow.go", slow), talks} { // whatever the tool has said before
 		err := envtest.Failed(Submission(t.Context(), path, t.TempDir(), contest.Uploads{}, l))
 		require.ErrorContains(t, err, "it takes more than 300ms")
 	}
@@ -166,19 +166,13 @@ func TestNames(t *testing.T) {
 		require.Equal(t, want, Name(path))
 	}
 	require.False(t, Is("hello"))
-	require.True(t, Is(write(t, "a.py", "")))
+	require.True(t, Is(envtest.File(t, "a.py", "")))
 	require.True(t, Is(t.TempDir()))
-}
-
-func write(t *testing.T, name, text string) string {
-	path := filepath.Join(t.TempDir(), name)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	return path
 }
 
 // zipped writes a zip archive of files, given as names and texts in turn.
 func zipped(t *testing.T, files ...string) string {
-	return write(t, "bot.zip", compiletest.Zip(t, files...))
+	return envtest.File(t, "bot.zip", compiletest.Zip(t, files...))
 }
 
 // tarred is a .tar.gz archive with a link and a file.

@@ -39,15 +39,14 @@ func FuzzBotTOML(f *testing.F) {
 		if says, _ := readBotFile(text); says.Build != "" {
 			return
 		}
-		file := write(t, "file", outsider)
+		file := envtest.File(t, "file", outsider)
 		dir := filepath.Join(filepath.Dir(file), "theirs")
 		require.NoError(t, os.Mkdir(dir, 0o755))
 		for name, text := range map[string]string{"bot": outsider, "bot.toml": text} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		require.NoError(t, os.Symlink("../file", filepath.Join(dir, "link")))
-		root := envtest.Must(os.OpenRoot(dir))
-		defer root.Close()
+		root := envtest.Closing(t, envtest.Must(os.OpenRoot(dir)))
 		c := &compiler{dir: dir, root: root, limits: Default, ctx: t.Context(), texts: map[string]string{}, tell: func(string) {}}
 		c.seen = envtest.Must(look(dir, nil))
 		done, err := c.declared()
@@ -83,7 +82,7 @@ func TestOneSubmissionLeavesNothingToTheNext(t *testing.T) {
 	}
 	paths := envtest.Must(goCache())
 	made := zipped(t, "Makefile", "bot: bot.c\n\tabsent-gcc -o bot bot.c\n", "bot.c", sources["hello.c"])
-	for _, path := range []string{write(t, "bot.go", sources["hello.go"]), made} {
+	for _, path := range []string{envtest.File(t, "bot.go", sources["hello.go"]), made} {
 		for range 2 {
 			t.Setenv("TMPDIR", temporary)
 			t.Chdir(t.TempDir())

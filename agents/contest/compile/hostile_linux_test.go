@@ -81,7 +81,7 @@ func TestBombs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := submit(t, write(t, name, text))
+			_, err := submit(t, envtest.File(t, name, text))
 			requireRefusal(t, err, "")
 		})
 	}
@@ -110,13 +110,11 @@ func TestScansEnd(t *testing.T) {
 	late.Time = time.Millisecond
 	for name, path := range map[string]string{
 		"files that import each other":  zipped(t, many...),
-		"a file with millions of words": write(t, "main.go", imports),
+		"a file with millions of words": envtest.File(t, "main.go", imports),
 	} {
 		_, err := Submission(t.Context(), path, t.TempDir(), contest.Uploads{}, late)
 		require.ErrorAs(t, err, new(*Refusal), name)
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		_, err = Submission(ctx, path, t.TempDir(), contest.Uploads{}, Default)
+		_, err = Submission(envtest.Stopped(t), path, t.TempDir(), contest.Uploads{}, Default)
 		require.ErrorIs(t, err, context.Canceled, name)
 	}
 	// Of as many files in a language that is not compiled, the one to start is found in time.
@@ -257,7 +255,7 @@ func TestBuildsAttackTheirProcess(t *testing.T) {
 
 // TestKeepIsBounded: files of holes, which take no bytes in an archive, count as what they would take.
 func TestKeepIsBounded(t *testing.T) {
-	holes := write(t, "holes", "")
+	holes := envtest.File(t, "holes", "")
 	require.NoError(t, os.Truncate(holes, 1<<30))
 	sparse := envtest.Must(exec.Command("tar", "-C", filepath.Dir(holes), "--sparse", "-cf", "-", "holes").Output())
 	require.Less(t, len(sparse), 1<<20)
@@ -276,7 +274,8 @@ func (zeros) Read(b []byte) (int, error) { clear(b); return len(b), nil }
 
 // TestMemory: a program that takes more than it may is ended, and told so.
 func TestMemory(t *testing.T) {
-	path := write(t, "big.py", "import time\nb = bytearray(300 << 20)\nb[::4096] = b'x' * len(b[::4096])\ntime.sleep(60)\n")
+	path := envtest.File(t, "big.py",
+		"import time\nb = bytearray(300 << 20)\nb[::4096] = b'x' * len(b[::4096])\ntime.sleep(60)\n")
 	bot := envtest.Must(submit(t, path))
 	bot.Program.Memory = 100 << 20
 	p := envtest.Must(bot.Program.Start(nil))
@@ -299,8 +298,7 @@ func compileAttacks(t *testing.T) {
 	outside := t.TempDir()
 	hidden := filepath.Join(outside, "id")
 	require.NoError(t, os.WriteFile(hidden, []byte(secret+"\n"), 0o600))
-	l := envtest.Must(net.Listen("tcp", "127.0.0.1:0"))
-	defer l.Close()
+	l := envtest.Closing(t, envtest.Must(net.Listen("tcp", "127.0.0.1:0")))
 	left := filepath.Join(outside, "left")
 	script := fmt.Sprintf("cat %s >&2; echo x > %s; bash -c 'echo x > /dev/tcp/%s' || true; exit 1\n", hidden, left,
 		strings.Replace(l.Addr().String(), ":", "/", 1))
@@ -368,7 +366,7 @@ func leaks(t *testing.T, archive, left string, open bool) bool {
 // TestBuildsLeadNowhere: what a build leaves in its folder leads its host to no file outside, which would get other rights
 // or other lines.
 func TestBuildsLeadNowhere(t *testing.T) {
-	file := write(t, "file", outsider)
+	file := envtest.File(t, "file", outsider)
 	into := t.TempDir()
 	path := envtest.Must(filepath.Rel(into, file))
 	for _, run := range []string{"./bot", path} { // the first is a link
@@ -382,7 +380,7 @@ func TestBuildsLeadNowhere(t *testing.T) {
 func TestCompilersAreBounded(t *testing.T) {
 	t.Setenv("TMPDIR", compiletest.Public(t))
 	into := t.TempDir()
-	path := write(t, "bot.c", "__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n")
+	path := envtest.File(t, "bot.c", "__asm__(\".fill 0x1c0000000,1,1\"); int main(void) { return 0; }\n")
 	require.ErrorAs(t, envtest.Failed(Submission(t.Context(), path, into, contest.Uploads{}, Default)), new(*Refusal))
 	require.Empty(t, envtest.Must(filepath.Glob(filepath.Join(os.TempDir(), "*.[os]*"))))
 	var bytes int64

@@ -146,7 +146,7 @@ func tryUpload(t *testing.T, u upload, path string) {
 // by their names alone.
 func TestPython2(t *testing.T) {
 	for path, want := range map[string]string{
-		write(t, "bot.py", oldHello): "python3: bot.py:3: SyntaxError: Missing ",
+		envtest.File(t, "bot.py", oldHello): "python3: bot.py:3: SyntaxError: Missing ",
 		zipped(t, "BotRun.py", "import Bot.Planner\n", "Bot/__init__.py", "", "Bot/random.py", "", "Bot/Planner.py", "import random\n"+
 			"from Helper import word\nimport sys\nsys.stdin.readline()\nsys.stdout.write(word + '\\n')\n", "Bot/Helper.py",
 			"word = 'hello'\n"): "Bot/Planner.py:2: imports Helper, ",
@@ -175,8 +175,8 @@ func TestClassIsWrapped(t *testing.T) {
 func TestArchives(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.py"), []byte(sources["hello.py"]), 0o644))
-	files := []string{write(t, "my bot.rar", rar("src/main.py", sources["hello.py"], 0)), write(t, "my bot.RAR", rar("main.py", sources["hello.py"], 0)),
-		write(t, "my bot.tar.gz", tarred(t, "bot/main.py", sources["hello.py"]))}
+	files := []string{envtest.File(t, "my bot.rar", rar("src/main.py", sources["hello.py"], 0)), envtest.File(t, "my bot.RAR", rar("main.py", sources["hello.py"], 0)),
+		envtest.File(t, "my bot.tar.gz", tarred(t, "bot/main.py", sources["hello.py"]))}
 	for ending, flag := range map[string]string{".tar": "-cf", ".tar.bz2": "-cjf", ".tbz2": "-cjf", ".tar.xz": "-cJf", ".txz": "-cJf", ".tgz": "-czf"} {
 		path := filepath.Join(t.TempDir(), "my bot"+ending)
 		out, err := exec.Command("tar", "-C", dir, flag, path, "main.py").CombinedOutput()
@@ -398,5 +398,5 @@ func TestZipOfOtherKinds(t *testing.T) {
 		"köder/go":       {Data: []byte("#!/bin/sh\nread x\necho hello\n"), Mode: 0o644},
 	}))
 	require.NoError(t, z.Close())
-	requireHello(t, envtest.Must(submit(t, write(t, "bot.zip", b.String()))))
+	requireHello(t, envtest.Must(submit(t, envtest.File(t, "bot.zip", b.String()))))
 }

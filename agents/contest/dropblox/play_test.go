@@ -44,8 +44,7 @@ type original struct {
 }
 
 func readOriginal(t *testing.T, name string) *original {
-	f := envtest.Must(jsonl.Open(filepath.Join("testdata", name+".json.gz")))
-	defer f.Close()
+	f := envtest.Closing(t, envtest.Must(jsonl.Open(filepath.Join("testdata", name+".json.gz"))))
 	o := new(original)
 	require.NoError(t, json.Unmarshal(envtest.Must(f.Next()), o))
 	return o

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -65,9 +64,8 @@ func (s *session) work(ctx context.Context, name string, kind fleet.Kind) <-chan
 // Results and records are those of a match without workers, byte for byte: from a book with weights of the user's, of
 // one seat, and of more than two, even if a worker sends something else.
 func TestSameMatch(t *testing.T) {
-	weights := filepath.Join(t.TempDir(), "net.safetensors")
 	shipped := bots.Of(envtest.Must(games.Lookup("blockbattle"))).Learned
-	require.NoError(t, os.WriteFile(weights, envtest.Must(io.ReadAll(envtest.Must(shipped.Files.Open(shipped.File)))), 0o600))
+	weights := envtest.File(t, "net.safetensors", envtest.Must(io.ReadAll(envtest.Must(shipped.Files.Open(shipped.File)))))
 	liar := func(context.Context, *fleet.Run, fleet.Get) (fleet.NewPlayer, error) {
 		return func() (fleet.Player, error) {
 			return func(context.Context, json.RawMessage) (*fleet.Result, error) {

@@ -22,8 +22,7 @@ var rules = blockbattle.Game
 
 func evaluator(t *testing.T) search.Evaluator {
 	net := envtest.Must(bots.Of(rules).LoadNet(rules, ""))
-	e := envtest.Must(bots.Of(rules).Evaluator(net))
-	return e
+	return envtest.Must(bots.Of(rules).Evaluator(net))
 }
 
 // A watched agent plays as its inner one, and shows what it is told and how it plays.

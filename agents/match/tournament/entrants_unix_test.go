@@ -20,8 +20,7 @@ import (
 // terminal as they are.
 func TestHostileSubmissions(t *testing.T) {
 	dir, out := t.TempDir(), t.TempDir()
-	secret := filepath.Join(t.TempDir(), "secret.py")
-	require.NoError(t, os.WriteFile(secret, []byte("print('secret')"), 0o600))
+	secret := envtest.File(t, "secret.py", "print('secret')")
 	require.NoError(t, syscall.Mkfifo(filepath.Join(dir, "pipe.py"), 0o600))
 	require.NoError(t, os.Symlink(secret, filepath.Join(dir, "link.py")))
 	require.NoError(t, os.Symlink(filepath.Dir(secret), filepath.Join(dir, "folder")))

@@ -28,8 +28,7 @@ import (
 func openLeague(t *testing.T, dir string) *League {
 	subs := filepath.Join(dir, SubmissionsDir)
 	require.NoError(t, os.MkdirAll(subs, 0o755))
-	j := envtest.Must(OpenJournal(dir))
-	t.Cleanup(func() { _ = j.Close() })
+	j := envtest.Closing(t, envtest.Must(OpenJournal(dir)))
 	l := &League{Dir: dir, Tell: func(string, ...any) {}}
 	l.Tournament = &Tournament{Journal: j, Config: Config{Rules: blocking.Game, Format: Ongoing, Seats: 2, Games: 2, Seed: 1}}
 	l.Runner = drawn{name: func(e int) string { return l.Entrants[e].Agent }}
@@ -161,13 +160,11 @@ func TestVersions(t *testing.T) {
 // TestWhoIsBeingCopied: nobody is taken whose files have just come or changed.
 func TestWhoIsBeingCopied(t *testing.T) {
 	l := opened(t, t.TempDir())
-	ended, end := context.WithCancel(t.Context())
-	end()
 	write(t, l, "a.py", "1")
 	write(t, l, "a.c", "1")
 	look(t, l, 1)
 	require.Empty(t, here(l), "seen once")
-	l.Until = ended.Done()
+	l.Until = envtest.Stopped(t).Done()
 	require.Nil(t, l.comes(t.Context()), "it does not wait any more")
 	write(t, l, "a.c", "123")
 	look(t, l, 1)
@@ -437,8 +434,7 @@ func TestPairsOfACandidate(t *testing.T) {
 
 // botOf is an entrant in Python.
 func botOf(t *testing.T, text string) *Entrant {
-	path := filepath.Join(t.TempDir(), "bot.py")
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	path := envtest.File(t, "bot.py", text)
 	return &Entrant{Name: "bot", Program: contest.Program{Argv: []string{"python3", "-u", path}, Cage: contest.Trusted}}
 }
 

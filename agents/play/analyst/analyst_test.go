@@ -168,9 +168,7 @@ func TestAnalystRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "it gives no values to actions", "the default is what the user names")
 	_, err = new(Analyst).At(t.Context(), game(t, "wintetris:tick", 1, "hand", -1), 3, "")
 	require.ErrorContains(t, err, "an action is the keys of one tick")
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	got := envtest.Must(a.Game(ctx, r, "hand", func(int) {}))
+	got := envtest.Must(a.Game(envtest.Stopped(t), r, "hand", func(int) {}))
 	require.True(t, got.Stopped)
 	require.Zero(t, got.Turns)
 }

@@ -144,13 +144,7 @@ func plays(b *webtest.Tab, g *env.Game) {
 	b.Logf("%s: a first move can be played after %v", g.Name, time.Since(begun))
 	b.Press(kb.ArrowLeft, kb.ArrowUp, " ")
 	b.Await(turn + " && document.querySelector('.caption').textContent !== 'Turn 0'")
-	for _, size := range [][2]int64{{390, 844}, {820, 1100}, {1280, 800}} {
-		for _, dark := range []bool{true, false} {
-			b.Size(size[0], size[1], 2, dark)
-			b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", size[0]))
-			b.Shot(fmt.Sprintf("%s-%d-dark-%v", g.Name, size[0], dark))
-		}
-	}
+	b.Sizes(g.Name)
 	b.Size(390, 844, 2, false)
 	before := b.Text("document.querySelector('.caption').textContent")
 	touch(b, "#turn", "#place")

@@ -29,18 +29,6 @@ func ready(b *webtest.Tab, s *sitting) Position {
 	return p
 }
 
-// sizes looks at the page in both themes, also on a phone and a tablet: nothing is wider than the window.
-func sizes(b *webtest.Tab, name string) {
-	for _, size := range [][3]int64{{390, 844, 3}, {768, 1024, 1}, {1280, 800, 1}} {
-		for _, dark := range []bool{true, false} {
-			b.Size(size[0], size[1], float64(size[2]), dark)
-			b.Await(fmt.Sprintf("innerWidth === %d", size[0]))
-			require.Equal(b, "true", b.Text("document.documentElement.scrollWidth <= innerWidth"), "%s %v", name, size)
-			b.Shot(fmt.Sprintf("%s-%d-dark-%v", name, size[0], dark))
-		}
-	}
-}
-
 // moved waits until the page shows a turn.
 func moved(b *webtest.Tab, turn int) {
 	b.Await(fmt.Sprintf("document.querySelector('.caption').textContent === 'Turn %d'", turn))
@@ -68,7 +56,7 @@ func TestKeys(t *testing.T) {
 	b.Do(chromedp.Click("#analysis tbody:last-child .look"))
 	b.Await("document.querySelector('#analysis tbody.here .look').textContent === " +
 		"/: (.*) of/.exec(" + selected + ")[1]")
-	sizes(b, "blockbattle")
+	b.Sizes("blockbattle")
 	b.Press("h", "m")
 	b.Visit("#secret")
 	require.Equal(t, 6, ready(b, s).Frame.Turn, "the game goes on")
@@ -96,14 +84,14 @@ func TestTouch(t *testing.T) {
 		p = s.turn(t)
 		if n == 8 {
 			ready(b, s)
-			sizes(b, "wintetris")
+			b.Sizes("wintetris")
 		}
 		if p.Seat >= 0 {
 			require.NoError(t, s.choose(p.Version, p.Moves[0].Action))
 		}
 	}
 	b.Await("document.querySelector('#status').textContent.startsWith('Game over')")
-	sizes(b, "over")
+	b.Sizes("over")
 	b.Do(chromedp.Click("#again"))
 	b.Await("document.querySelector('.where').textContent.includes('seed 4')")
 	b.Clean()
@@ -126,7 +114,7 @@ func TestTicks(t *testing.T) {
 	b.Await("document.querySelector('.seat .act').textContent === 'drop'")
 	b.Do(chromedp.Click("#left"), chromedp.Click("#place"))
 	b.Await("document.querySelector('.seat .act').textContent === 'left+drop'")
-	sizes(b, "ticks")
+	b.Sizes("ticks")
 	b.Clean()
 }
 
@@ -149,7 +137,7 @@ func TestMouse(t *testing.T) {
 	}
 	require.Len(t, p.Frame.Trays[0].Pieces, left-1)
 	moved(b, 2)
-	sizes(b, "blocking")
+	b.Sizes("blocking")
 	b.Await("document.querySelectorAll('.pieces.mine canvas').length === " + fmt.Sprint(left-1))
 	outlined(b, p, 1)
 

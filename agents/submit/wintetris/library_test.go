@@ -111,8 +111,7 @@ func (b build) hosts(t *testing.T) {
 	text := wintetrisbot.Entry.Baseline.Format([]float32{0, 0, 100, 300, -100, -50, 0})
 	require.NoError(t, os.WriteFile(file, text, 0o600))
 	demo := played("", 1, 20)
-	require.Contains(t, demo, "seed 1 lines 378 ")
-	require.Contains(t, demo, "seed 12 lines 143 ")
+	envtest.Has(t, demo, "seed 1 lines 378 ", "seed 12 lines 143 ")
 	require.Equal(t, demo, output(t, c, b.library, "1", "20"))
 	require.Equal(t, demo, output(t, cpp, "1", "20", "evaluator=hand"))
 	for _, options := range []string{
@@ -137,8 +136,7 @@ func (b build) hosts(t *testing.T) {
 
 // ours loads the library into a process of Go's, so that two of its runtimes meet there.
 func (b build) ours(t *testing.T) {
-	p := envtest.Must(host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute}))
-	defer p.Close()
+	p := envtest.Closing(t, envtest.Must(host.Start(t.Context(), host.Config{File: b.library, Patience: time.Minute})))
 	for _, options := range []string{"", "evaluator=learned"} {
 		require.NoError(t, p.Open(t.Context(), options))
 		s := envtest.Must(handles.NewSolver(options))
@@ -196,9 +194,7 @@ func TestCrashes(t *testing.T) {
 	own := envtest.Must(filepath.Abs("solver.go"))
 	crashing := envtest.Must(filepath.Abs("testdata/solver_fault.go.txt"))
 	overlay := envtest.Must(json.Marshal(map[string]any{"Replace": map[string]string{own: crashing}}))
-	file := filepath.Join(t.TempDir(), "overlay.json")
-	require.NoError(t, os.WriteFile(file, overlay, 0o600))
-	b := newBuild(t, "crashing", "-overlay", file)
+	b := newBuild(t, "crashing", "-overlay", envtest.File(t, "overlay.json", overlay))
 	holds(t, output(t, b.program(t, "testdata/probe.c"), "crash"), []string{
 		"abi 1", "crash=nil -3 the solver failed: runtime error: invalid memory address", "after-nil 0 0",
 		"crash=index -3 the solver failed: runtime error: index out of range", "after-index 0 0",

@@ -126,8 +126,7 @@ func FuzzJournal(f *testing.F) {
 	f.Add([]byte("\n\n"))
 	f.Add([]byte{0, '\n', 0xff})
 	f.Fuzz(func(t *testing.T, text []byte) {
-		path := filepath.Join(t.TempDir(), "journal.jsonl")
-		require.NoError(t, os.WriteFile(path, text, 0o644))
+		path := envtest.File(t, "journal.jsonl", text)
 		want, _ := json.Marshal(len(text))
 		before := lines(t, path, len(text))
 		require.Len(t, before, bytes.Count(text, []byte("\n")))

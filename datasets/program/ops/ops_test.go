@@ -79,8 +79,7 @@ func TestMetrics(t *testing.T) {
 	for _, took := range []time.Duration{0, 1 << 12, 1<<12 + 1, time.Second, 1 << 34, 1<<34 + 1} {
 		count(took)
 	}
-	site := envtest.Must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations))
-	defer site.Close()
+	site := envtest.Closing(t, envtest.Must((&Flags{HTTP: "127.0.0.1:0"}).Start(quiet, set, durations)))
 	for scrape := 1.0; scrape < 3; scrape++ {
 		page := opstest.Scrape(t, site.URL())
 		require.Equal(t, []string{"blockyard_test_step", "blockyard_test_steps_total_count"}, page.Missing([]byte("rate("+

@@ -173,8 +173,7 @@ func TestForeignPages(t *testing.T) {
 // The address that is printed can be opened on this machine; one that is taken is refused with a hint.
 func TestListen(t *testing.T) {
 	var out, errs strings.Builder
-	l := envtest.Must(Listen("0.0.0.0:0", "/#game/3", false, &out, &errs))
-	defer l.Close()
+	l := envtest.Closing(t, envtest.Must(Listen("0.0.0.0:0", "/#game/3", false, &out, &errs)))
 	_, port := envtest.Must2(net.SplitHostPort(l.Addr().String()))
 	require.Equal(t, "http://127.0.0.1:"+port+"/#game/3\n", out.String())
 	_, err := Listen(l.Addr().String(), "/", true, &out, &errs)

@@ -72,8 +72,7 @@ func TestCompressedDataEndsEarly(t *testing.T) {
 }
 
 func TestOpen(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	require.NoError(t, os.WriteFile(path, []byte("a"), 0o644))
+	path := envtest.File(t, "f", "a")
 	r := envtest.Must(jsonl.Open(path))
 	envtest.Must(r.Next())
 	require.EqualError(t, r.Errorf("odd: %w", io.ErrNoProgress), path+":1: odd: "+io.ErrNoProgress.Error())
@@ -94,8 +93,7 @@ func TestOffset(t *testing.T) {
 		}
 	}
 	for name, file := range map[string][]byte{"plain": []byte(text), "zipped": envtest.Gzip(text)} {
-		path := filepath.Join(t.TempDir(), name)
-		require.NoError(t, os.WriteFile(path, file, 0o644))
+		path := envtest.File(t, name, file)
 		r := envtest.Must(jsonl.OpenAt("f", path, 1, 2))
 		require.Equal(t, "bb", string(envtest.Must(r.Next())))
 		require.Equal(t, 3, r.Line())
@@ -181,11 +179,8 @@ func (h hook) Read([]byte) (int, error) {
 
 // Going on in the middle of a compressed file takes time too, so it can be interrupted, and gone on with.
 func TestContextEndsBehindALongBeginning(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "f")
-	text := strings.Repeat(strings.Repeat("x", 1023)+"\n", 1<<14) + "y\n"
-	require.NoError(t, os.WriteFile(path, envtest.Gzip(text), 0o600))
-	r := envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
-	defer r.Close()
+	path := envtest.File(t, "f", envtest.Gzip(strings.Repeat(strings.Repeat("x", 1023)+"\n", 1<<14)+"y\n"))
+	r := envtest.Closing(t, envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24)))
 	soon, cancel := context.WithDeadline(t.Context(), time.Now())
 	defer cancel()
 	r.Use(soon)
@@ -195,8 +190,7 @@ func TestContextEndsBehindALongBeginning(t *testing.T) {
 	r.Use(t.Context())
 	require.Equal(t, "y", string(envtest.Must(r.Next())))
 	require.Equal(t, 1<<14+1, r.Line())
-	r = envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24))
-	defer r.Close()
+	r = envtest.Closing(t, envtest.Must(jsonl.OpenAt("f", path, 1<<14, 1<<24)))
 	r.Limit(1<<24, "split it")
 	require.ErrorContains(t, envtest.Failed(r.Next()), "more than 16777216 bytes")
 }

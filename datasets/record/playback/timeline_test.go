@@ -40,12 +40,6 @@ func play(g *env.Game, seats int, seed uint64, most int, draws bool) *record.Rec
 	}
 }
 
-func text(s env.State) string {
-	var f env.Frame
-	s.Show(&f)
-	return f.String()
-}
-
 // Winding back and forth, with draws forced or not, leads to the positions of the replay.
 func TestSeek(t *testing.T) {
 	for _, g := range append([]*env.Game{toy.Pick, toy.Turns}, games.All...) {
@@ -54,7 +48,7 @@ func TestSeek(t *testing.T) {
 			var want []string
 			rp := record.NewReplay(g, rec)
 			for s := range rp.All() {
-				want = append(want, text(s))
+				want = append(want, envtest.Frame(s).String())
 			}
 			require.NoError(t, rp.Err())
 			r := envtest.Must(Whole(t.Context(), g, rec))
@@ -65,7 +59,7 @@ func TestSeek(t *testing.T) {
 				r.Seek(n)
 				at := max(0, min(n, end))
 				require.Equal(t, at, r.At())
-				require.Equal(t, want[at], text(r.State()), "%s: position %d", g.Name, n)
+				require.Equal(t, want[at], envtest.Frame(r.State()).String(), "%s: position %d", g.Name, n)
 				require.Equal(t, at == end, r.Last())
 				require.Equal(t, at == end, r.Moves() == env.NoMoves)
 			}
@@ -184,10 +178,8 @@ func TestMarks(t *testing.T) {
 		s.Reset(5)
 		seat := s.Acting().First()
 		for _, a := range s.Legal(seat, nil) {
-			var f, plain env.Frame
-			s.Show(&f)
-			s.Show(&plain)
-			marker.Mark(&f, seat, a)
+			f, plain := envtest.Frame(s), envtest.Frame(s)
+			marker.Mark(f, seat, a)
 			for k := range f.Boards {
 				for i, c := range f.Boards[k].Cells {
 					if c != plain.Boards[k].Cells[i] {

@@ -46,8 +46,7 @@ func start(t testing.TB, tokens ...limits.Token) (*server.Server, string) {
 
 // play opens games and resets them.
 func play(t testing.TB, address, token, game string, n int) *client.Games {
-	c := envtest.Must(client.Dial(context.Background(), address, token, nil))
-	t.Cleanup(func() { c.Close() })
+	c := envtest.Closing(t, envtest.Must(client.Dial(context.Background(), address, token, nil)))
 	g := envtest.Must(c.Open(game, map[string]any{"num_envs": n, "seed": 1, "illegal": "random"}))
 	require.NoError(t, g.Reset(nil))
 	copied(t, g)

@@ -23,8 +23,7 @@ import (
 
 // open opens four games of toy.Pick, of which both seats are played by the test.
 func open(t *testing.T, l *limits.Ledger, o Options) *Batch {
-	b := envtest.Must(New(toy.Pick, vec.Config{Envs: 4, Seats: 2, Autoreset: vec.Disabled}, o, &Agents{}, l.Tab(nil)))
-	return b
+	return envtest.Must(New(toy.Pick, vec.Config{Envs: 4, Seats: 2, Autoreset: vec.Disabled}, o, &Agents{}, l.Tab(nil)))
 }
 
 func ledger() *limits.Ledger { return limits.NewLedger(limits.DefaultLimits(), nil) }
@@ -74,8 +73,7 @@ func TestTheTabIsEvenAfterwards(t *testing.T) {
 
 // Games that were not reset say so; those that are over are listed until the next step or reset.
 func TestEndedListsTheGamesOfTheLastStep(t *testing.T) {
-	b := open(t, ledger(), Options{ID: 7})
-	defer b.Close()
+	b := envtest.Closing(t, open(t, ledger(), Options{ID: 7}))
 	var asleep *wire.Error
 	require.ErrorAs(t, b.Awake("step"), &asleep)
 	require.EqualValues(t, wire.NeedsReset, asleep.Code)
@@ -100,8 +98,7 @@ func TestEndedListsTheGamesOfTheLastStep(t *testing.T) {
 // What is played on from a state that was put back is what was played from it before. A list of states of which one is
 // bad changes no game.
 func TestStatesComeBackAllOrNone(t *testing.T) {
-	b := open(t, ledger(), Options{})
-	defer b.Close()
+	b := envtest.Closing(t, open(t, ledger(), Options{}))
 	all := []int{0, 1, 2, 3}
 	begin(t, b)
 	step(t, b, b.Own)
@@ -135,14 +132,12 @@ func TestStatesComeBackAllOrNone(t *testing.T) {
 }
 
 func states(t *testing.T, b *Batch) []byte {
-	all := envtest.Must(b.States([]int{0, 1, 2, 3}))
-	return all
+	return envtest.Must(b.States([]int{0, 1, 2, 3}))
 }
 
 // A slot is written like the batch's own slab, packed boards and all, and is found again by its address.
 func TestASlotIsWrittenLikeTheSlab(t *testing.T) {
-	b := open(t, ledger(), Options{Packed: true})
-	defer b.Close()
+	b := envtest.Closing(t, open(t, ledger(), Options{Packed: true}))
 	begin(t, b)
 	first := states(t, b)
 	step(t, b, b.Own)

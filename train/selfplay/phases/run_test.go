@@ -3,6 +3,7 @@ package phases
 import (
 	"bytes"
 	"context"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -301,12 +302,29 @@ func recording(t *testing.T, r *selfplay.Run) (recs func() []*record.Record) {
 	require.NoError(t, r.RecordTo(path))
 	return func() (all []*record.Record) {
 		require.NoError(t, folder.Close())
-		in := envtest.Must(record.Open(path))
-		defer in.Close()
+		in := envtest.Closing(t, envtest.Must(record.Open(path)))
 		for rec, err := range in.All() {
 			require.NoError(t, err)
 			all = append(all, rec)
 		}
 		return all
+	}
+}
+
+// BenchmarkStep is self-play with learning: games and choices per second.
+func BenchmarkStep(b *testing.B) {
+	for name, share := range map[string]float64{"results": 0, "siblings": 1 - 1e-6} {
+		b.Run(name, func(b *testing.B) {
+			c := Default(games.BlockBattle)
+			c.Results, c.Backup, c.Gates = 1e-6*math.Ceil(share), share, 1
+			r := envtest.Closing(b, envtest.Must(selfplay.New(games.BlockBattle, &c, nil, 1)))
+			for b.Loop() {
+				require.NoError(b, r.Step())
+			}
+			s := b.Elapsed().Seconds()
+			b.ReportMetric(float64(r.Counts.Moves)/s, "choices/s")
+			b.ReportMetric(float64(r.Counts.Visited)/s, "afterstates/s")
+			b.ReportMetric(float64(r.Counts.Games)/s, "games/s")
+		})
 	}
 }

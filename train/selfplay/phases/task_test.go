@@ -22,9 +22,7 @@ func TestResultsThatCannotBe(t *testing.T) {
 	sent := &selfplay.Task{Slot: 2, Rollout: ro, Start: start}
 	file, _ := envtest.Must2(player.Play(t.Context(), sent, ro.Net))
 	envtest.Must(player.Decode(sent, file))
-	over, cancel := context.WithCancel(t.Context())
-	cancel()
-	require.ErrorIs(t, envtest.Failed2(player.Play(over, sent, ro.Net)), context.Canceled)
+	require.ErrorIs(t, envtest.Failed2(player.Play(envtest.Stopped(t), sent, ro.Net)), context.Canceled)
 
 	result, tensors := envtest.Must2(selfplay.ReadResult(file))
 	write := func(tensors []mlp.Tensor, change func(*selfplay.Result)) []byte {

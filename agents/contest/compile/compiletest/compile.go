@@ -34,8 +34,8 @@ func Run(m *testing.M) {
 	os.Exit(status)
 }
 
-// Once returns the path of the file name in the folder. The first call for a name builds it, unless the process that runs
-// this test again has built it.
+// Once returns the path of the file name in the folder. The first call for a name builds it, unless the process that
+// runs this test again has built it.
 func Once(name string, build func(path string)) string {
 	if path := filepath.Join(os.Getenv(Built), name); filepath.IsAbs(path) && envtest.Failed(os.Stat(path)) == nil {
 		return path

@@ -29,8 +29,7 @@ import (
 // script makes a program of a shell script, which the shell reads: tests that fork in parallel would keep the kernel
 // from executing a new file.
 func script(t *testing.T, text string) *dropblox.Program {
-	path := filepath.Join(t.TempDir(), "dropblox_ai")
-	require.NoError(t, os.WriteFile(path, []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+	path := envtest.File(t, "dropblox_ai", "#!/bin/sh\n"+text+"\n")
 	return &dropblox.Program{Program: contest.Program{Argv: []string{"sh", path}, Cage: contest.Trusted}, Name: path}
 }
 

@@ -320,8 +320,7 @@ func TestRound(t *testing.T) {
 	require.Equal(t, []Standing{
 		{1, "blue", 0, 1, "time", string(b.Game.ID)}, {1, "red", 0, 0, "time", string(r.Game.ID)},
 	}, got.Ranks)
-	require.Contains(t, h.file(b.Game.ID, "meta"), `"seed":"`+got.Seed+`"`)
-	require.Contains(t, h.file(b.Game.ID, "meta"), `"mode":"compete"`)
+	envtest.Has(t, h.file(b.Game.ID, "meta"), `"seed":"`+got.Seed+`"`, `"mode":"compete"`)
 	for _, id := range []protocol.ID{b.Game.ID, r.Game.ID} {
 		require.Contains(t, h.file(id, "meta"), `"reason":"time"`)
 	}

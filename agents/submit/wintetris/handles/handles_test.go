@@ -2,8 +2,6 @@ package handles
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,8 +47,7 @@ func TestOptions(t *testing.T) {
 		return wintetrisbot.NewSolver(wintetrisbot.NewHand(w), parts)
 	}
 	none := func(*wintetrisbot.Weights) {}
-	file := filepath.Join(t.TempDir(), "weights.json")
-	require.NoError(t, os.WriteFile(file, wintetrisbot.Entry.Baseline.Format([]float32{0, 2, 3, 4, 5, 6, 0}), 0o600))
+	file := envtest.File(t, "weights.json", wintetrisbot.Entry.Baseline.Format([]float32{0, 2, 3, 4, 5, 6, 0}))
 	for text, want := range map[string]wintetris.Solver{
 		"":                            hand(none, 4),
 		" ; ;":                        hand(none, 4),

@@ -135,6 +135,18 @@ func (b *Tab) Size(w, h int64, density float64, dark bool) {
 	require.NoError(b, err)
 }
 
+// Sizes looks at the page in both themes, also on a phone and a tablet: nothing is wider than the window.
+func (b *Tab) Sizes(name string) {
+	b.Helper()
+	for _, size := range [][3]int64{{390, 844, 3}, {768, 1024, 1}, {1280, 800, 1}} {
+		for _, dark := range []bool{true, false} {
+			b.Size(size[0], size[1], float64(size[2]), dark)
+			b.Await(fmt.Sprintf("innerWidth === %d && document.documentElement.scrollWidth <= innerWidth", size[0]))
+			b.Shot(fmt.Sprintf("%s-%d-dark-%v", name, size[0], dark))
+		}
+	}
+}
+
 // Visit goes to what follows the server's address, as if it were typed.
 func (b *Tab) Visit(fragment string) {
 	b.Helper()
