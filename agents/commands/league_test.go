@@ -23,7 +23,8 @@ func moves(dropper string, columns int) string {
 	return strings.Replace(dropper, "drop", strings.Repeat("left,", columns)+"drop", 1)
 }
 
-func mover(columns int) string { return moves(entries["dropper.py"], columns) }
+// mover is that in C, which starts quickly.
+func mover(columns int) string { return moves(entries["dropper.c"], columns) }
 
 func entrantsOf(t *testing.T, dir string) []*tournament.Entrant {
 	var head struct{ Entrants []*tournament.Entrant }
@@ -98,13 +99,13 @@ func TestLeagueWhileItPlays(t *testing.T) {
 		return lines(dir)
 	}
 	plays("one", 0)
-	writeFiles(t, subs, map[string]string{"mover.py": mover(0), "broken.cpp": entries["broken.cpp"]})
+	writeFiles(t, subs, map[string]string{"mover.c": mover(0), "broken.cpp": entries["broken.cpp"]})
 	plays("mover", 0)
-	writeFiles(t, subs, map[string]string{"mover.py": mover(1)})
+	writeFiles(t, subs, map[string]string{"mover.c": mover(1)})
 	at := plays("mover v2", 0)
-	writeFiles(t, subs, map[string]string{"mover.py": mover(0)})
+	writeFiles(t, subs, map[string]string{"mover.c": mover(0)})
 	at = plays("mover", at)
-	require.NoError(t, os.Remove(filepath.Join(subs, "mover.py")))
+	require.NoError(t, os.Remove(filepath.Join(subs, "mover.c")))
 	eventually(t, func() bool { return entrantOf(t, dir, "mover").Left && entrantOf(t, dir, "broken").Refused != "" })
 	require.Zero(t, league.stop(t))
 	page := read(filepath.Join(dir, "index.html"))
@@ -129,7 +130,7 @@ func TestLeagueWhileItPlays(t *testing.T) {
 func TestLeagueGoesOnAfterAKill(t *testing.T) {
 	dir := t.TempDir()
 	writeFiles(t, dir, map[string]string{"league.toml": "agents = [\"random\", \"first\"]\n",
-		"submissions/mover.py": mover(1)})
+		"submissions/mover.py": moves(entries["dropper.py"], 1)})
 	args := []string{"league", "blockbattle", "--json", "--dir", dir, "--workers", "2", "--timebank", "1m", "--games", "8"}
 	for _, games := range []int{1, 4} {
 		killAfter(t, games, 8, dir, args...)
@@ -146,7 +147,7 @@ func TestLeagueGoesOnAfterAKill(t *testing.T) {
 // TestLeagueTry: the first candidate is kept, a stronger one is kept beside it, a weaker one is rejected, each is
 // remembered, and all that was kept plays in the league.
 func TestLeagueTry(t *testing.T) {
-	dir, bot := t.TempDir(), filepath.Join(t.TempDir(), "bot.py")
+	dir, bot := t.TempDir(), filepath.Join(t.TempDir(), "bot.c")
 	try := func(text, flags string) *tournament.Trial {
 		require.NoError(t, os.WriteFile(bot, []byte(text), 0o644))
 		if !strings.Contains(flags, "--sprt") {
@@ -156,20 +157,20 @@ func TestLeagueTry(t *testing.T) {
 		return &result
 	}
 	fails(t, 2, "is new: name its game, such as --game blockbattle",
-		"league try "+envtest.File(t, "bot.py", mover(0))+" --dir "+dir)
+		"league try "+envtest.File(t, "bot.c", mover(0))+" --dir "+dir)
 
 	first := try(mover(0), "--game blockbattle")
 	require.Equal(t, []any{"bot", tournament.Kept, "submissions/bot", 0, false},
 		[]any{first.Candidate, first.Decision, first.Place, first.Match.Games, first.Before})
 	require.True(t, try(mover(0), "").Before)
 
-	spread := strings.Replace(mover(0), "import sys\n", "import sys\nk = 0\n", 1)
-	spread = strings.Replace(spread, "        print('drop'", "        k = (k + 1) % 5\n        print('left,' * 3 + 'right,' * 2 * k + 'drop'", 1)
+	spread := strings.Replace(mover(3), `puts("left,left,left,drop")`, `static int k; k = (k + 1) % 5;
+printf("left,left,left,"); for (int i = 0; i < 2 * k; i++) printf("right,"); puts("drop")`, 1)
 	better := try(spread, "")
 	meeting := func(r *tournament.Trial) match.Meeting { return r.Match.Meetings[0] }
 	require.Equal(t, []any{"bot v2", tournament.Kept, match.AcceptH1, "submissions/bot-v2", "bot"},
 		[]any{better.Candidate, better.Decision, meeting(better).Verdict, better.Place, meeting(better).B})
-	require.FileExists(t, filepath.Join(dir, "submissions", "bot-v2", "bot.py"))
+	require.FileExists(t, filepath.Join(dir, "submissions", "bot-v2", "bot.c"))
 	require.Equal(t, "submissions/bot-v2", try(spread, "").Place)
 
 	worse := try(mover(4), "--against kept --sprt 0,200,0.1,0.1")
