@@ -121,6 +121,21 @@ func TestRegretOnPanel(t *testing.T) {
 	}
 }
 
+// The panels of datasets/panels are of the present rules: their positions can be read, and have the actions.
+func TestShippedPanels(t *testing.T) {
+	for _, game := range []*games.Game{games.BlockBattle, games.Blocking} {
+		l, g := envtest.Must2(readLesson("../../datasets/panels/" + game.Rules.Name + ".jsonl"))
+		require.Same(t, game, g)
+		require.Len(t, l.decisions, 500)
+		require.Equal(t, 10_000, l.Rollouts)
+		s := g.Rules.New(2)
+		for _, d := range l.decisions {
+			require.NoError(t, env.Decode(s, g.Rules.New(2), d.State))
+			require.Subset(t, s.Legal(d.Seat, nil), d.Actions)
+		}
+	}
+}
+
 // The errors of the command say what to do.
 func TestPanelRefuses(t *testing.T) {
 	dir := t.TempDir()
