@@ -18,7 +18,6 @@ import (
 	"blockyard/env"
 	"blockyard/env/blockbattle"
 	"blockyard/env/envtest"
-	"blockyard/env/envtest/rulebook"
 )
 
 // A scripted bot answers as recorded, and says what it was told.
@@ -268,22 +267,9 @@ func (p *portSide) trueValue(line string) string {
 func piece(letter string) uint16 { return uint16(strings.Index(blockbattle.Letters, letter)) }
 
 func readPortGame(t *testing.T) (g portGame) {
-	f := envtest.Closing(t, envtest.Must(os.Open("logs/r008.json.gz")))
+	f := envtest.Must(os.Open("logs/r008.json.gz"))
+	defer f.Close()
 	z := envtest.Must(gzip.NewReader(f))
 	require.NoError(t, json.NewDecoder(z).Decode(&g))
 	return g
-}
-
-// TestRulesDialogue hosts the game of each dialogue of RULES.md: the host sends what they show.
-func TestRulesDialogue(t *testing.T) {
-	drops := toybot.Bot(func([]string, time.Duration) (string, time.Duration, error) { return "drop", 0, nil })
-	book := rulebook.Open(t, "../../../env/blockbattle")
-	for name, d := range map[string]blockbattle.Dialect{"dialogue": blockbattle.ClassicDialect, "dialogue-port": blockbattle.PortDialect} {
-		for _, block := range book.Blocks(t, name) {
-			limits := contest.Limits{Bank: 10 * time.Second, PerMove: 500 * time.Millisecond, Timeouts: 2}
-			ref := &Referee{Dialect: d, State: blockbattle.Game.New(2).(*blockbattle.State), Limits: limits}
-			ref.State.Reset(1)
-			toybot.Dialogue(t, contest.Host{Referee: ref, Limits: limits}, block, 0, drops)
-		}
-	}
 }

@@ -8,9 +8,6 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
-	"blockyard/env/envtest"
-
-	"github.com/stretchr/testify/require"
 )
 
 func TestLeavesAgainstPositions(t *testing.T) {
@@ -54,37 +51,4 @@ func randomState(r *rand.Rand) *blockbattle.State {
 	}
 	s.Round = 1 + r.Int31n(250)
 	return s
-}
-
-// The guard calls a placement risky exactly if the seat does not survive the opponent's strongest attack after it. That
-// it looks at high stacks only makes no difference. It allocates nothing.
-func TestGuard(t *testing.T) {
-	g, greedy := NewGuard(), search.NewGreedy(blockbattle.Game, NewHand())
-	risky, safe := 0, 0
-	for seed := range uint64(6) {
-		s := envtest.Start[*blockbattle.State](blockbattle.Game, 2, seed)
-		for s.Acting() != 0 {
-			if children := toybot.After(blockbattle.Game, s, 0); len(children) > 0 {
-				out := make([]bool, len(children))
-				g.Risky(s, 0, children, out)
-				threat := s.Threat(1, s.Legal(1, nil))
-				for i, c := range children {
-					require.Equal(t, threat > 0 && !c.(*blockbattle.State).Survives(0, threat), out[i], "round %d", s.Round)
-					if out[i] {
-						risky++
-					} else {
-						safe++
-					}
-				}
-				require.Zero(t, testing.AllocsPerRun(4, func() { g.Risky(s, 0, children, out) }))
-			}
-			m := env.NoMoves
-			for seat := range 2 {
-				m[seat] = envtest.Must(greedy.Act(t.Context(), s, seat))
-			}
-			s.Step(m)
-		}
-	}
-	require.Greater(t, risky, 20)
-	require.Greater(t, safe, 1000)
 }
