@@ -26,7 +26,7 @@ import (
 // begun starts a run with these opponents in its gates, stops it at once, and returns its folder.
 func begun(t *testing.T, against ...string) string {
 	dir := filepath.Join(t.TempDir(), "run")
-	require.NoError(t, commandUntil(stopped(t), runIn(dir, tiny, "--gate-against="+strings.Join(against, ","))...))
+	require.NoError(t, commandUntil(envtest.Stopped(t), runIn(dir, tiny, "--gate-against="+strings.Join(against, ","))...))
 	return dir
 }
 

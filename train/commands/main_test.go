@@ -37,9 +37,6 @@ func commandUntil(ctx context.Context, args ...string) error {
 	return c.Run()
 }
 
-// stopped is a context that has ended, as after Ctrl-C.
-func stopped(t *testing.T) context.Context { return envtest.Stopped(t) }
-
 // refuses runs command lines, each of which fails and says why.
 func refuses(t *testing.T, lines map[string]string) {
 	for line, says := range lines {
@@ -69,7 +66,7 @@ func TestFit(t *testing.T) {
 	dir := t.TempDir()
 	games, best, out := filepath.Join(dir, "games.jsonl.gz"), filepath.Join(dir, selfplay.BestFile), filepath.Join(dir, "fit")
 	record := []string{"--record", games}
-	require.NoError(t, commandUntil(stopped(t), runIn(dir, tiny, record...)...))
+	require.NoError(t, commandUntil(envtest.Stopped(t), runIn(dir, tiny, record...)...))
 	require.NoError(t, command(t, runIn(dir, record, "--resume")...))
 	require.NoError(t, command(t, "fit", games, "--out", out, "--from", best, "--epochs=2", "--held=0.3")) // --game is theirs
 	require.Equal(t, 6, envtest.Must(task.BlockBattle.Load(out)).Layers()[0].Out)

@@ -70,7 +70,7 @@ func TestPanelIsReproducible(t *testing.T) {
 		require.NoError(t, command(t, flags(file, "1")...))
 		want := read(file)
 		lines := strings.SplitAfter(want, "\n")
-		require.ErrorIs(t, commandUntil(stopped(t), flags(again, "3")...), context.Canceled)
+		require.ErrorIs(t, commandUntil(envtest.Stopped(t), flags(again, "3")...), context.Canceled)
 		for _, text := range []string{read(again), lines[0] + lines[1] + lines[2] + lines[3][:20], want} {
 			require.NoError(t, os.WriteFile(again, []byte(text), 0o600))
 			require.NoError(t, command(t, flags(again, "3")...))

@@ -39,7 +39,7 @@ func TestFromZero(t *testing.T) {
 				c.flags...)
 			require.NoError(t, command(t, append(args, "--out", one)...))
 			args = append(args, "--out", two)
-			require.NoError(t, commandUntil(stopped(t), args...))
+			require.NoError(t, commandUntil(envtest.Stopped(t), args...))
 			require.FileExists(t, filepath.Join(two, selfplay.StateFile))
 			require.ErrorContains(t, command(t, args...), "holds a run already")
 			require.NoError(t, command(t, "selfplay", c.game, "--out", two, "--resume", "--workers=2"))
