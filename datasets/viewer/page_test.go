@@ -273,13 +273,11 @@ func (b *tab) errors(dir string) {
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "odd.jsonl"), []byte("{oops\n"), 0o644))
 	b.Visit("")
 	b.Await("document.body.innerText.includes('odd.jsonl:1: invalid character')")
-	b.Quiet = true // the browser notes every answer of this kind on its console
+	b.Excuse("odd.jsonl", "etc%2Fpasswd")
 	b.Visit("#odd.jsonl:1/0")
 	b.Await("document.querySelector('#failure').textContent.includes('invalid character')")
 	b.Visit("#" + url.PathEscape("../../etc/passwd") + "/0")
 	b.Await("document.querySelector('#failure').textContent.includes('there is no game')")
-	b.Visit("about")
-	b.Quiet = false
 	require.NoError(b, os.Remove(filepath.Join(dir, "odd.jsonl")))
 }
 
@@ -443,7 +441,7 @@ func TestAnalysisPanel(t *testing.T) {
 	b.Do(chromedp.Click("#analysis .here .look"))
 	b.Await(pixels + " === " + before)
 
-	b.Quiet = true // the browser notes the refusal of a turn on its console
+	b.Excuse("turn=13&")
 	b.Do(chromedp.Click("#analysis .hunt button"))
 	b.Await("document.querySelectorAll('#analysis .losses li').length === 8")
 	b.Await("document.querySelector('#analysis .hunt button').textContent === 'Search the game again'")
@@ -457,8 +455,6 @@ func TestAnalysisPanel(t *testing.T) {
 	b.counter("13 / 560")
 	b.Press("a")
 	b.Await("document.querySelector('#analysis').innerText.includes('thirteen is not my turn')")
-	b.Visit("about")
-	b.Quiet = false
 	pages := []string{"#blockbattle.jsonl:1/40", "#tetrisduel.jsonl:1/200", "#blocking4.jsonl:1/22", "#dropblox.jsonl:1/30", "#wintetris.jsonl:1/9"}
 	b.sizes(pages, func(at string) {
 		b.Visit(at)
@@ -561,7 +557,6 @@ func TestLiveGrid(t *testing.T) {
 	b.Text("(() => { const s = document.querySelector('#count'); s.value = 4; s.dispatchEvent(new Event('change')); })()")
 	b.Await(tiles + " === 4")
 	b.Clean()
-	b.Quiet = true // the browser notes failed requests on its console
 	server.Close()
 	b.Await("document.querySelector('#trouble').textContent.includes('does a server run there with --watch?')")
 }

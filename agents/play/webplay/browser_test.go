@@ -65,7 +65,6 @@ func TestKeys(t *testing.T) {
 	require.Len(t, s.recorded(), 1)
 	b.Clean()
 
-	b.Quiet = true // the browser notes the refusal on its console
 	b.Visit("#wrong")
 	b.Await("document.querySelector('#trouble').textContent.includes('needs its token')")
 }

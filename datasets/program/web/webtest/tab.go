@@ -46,11 +46,11 @@ type Tab struct {
 	Ctx    context.Context
 	Server *httptest.Server
 	Home   string // address that the page may send requests to, and at which Visit begins
-	Quiet  bool   // errors on the console are expected
 
 	mu       sync.Mutex
 	requests []string
 	troubles []string // errors and exceptions on the page's console
+	excused  []string // parts of addresses whose requests may fail
 }
 
 // Open opens a browser on a server of its own for a handler.
@@ -80,6 +80,14 @@ func (b *Tab) Forget() {
 	b.requests = nil
 }
 
+// Excuse lets requests fail whose addresses contain one of the parts. The browser notes a failure on its console at any time
+// later, so failures are told apart by address, not by time.
+func (b *Tab) Excuse(parts ...string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.excused = append(b.excused, parts...)
+}
+
 func (b *Tab) watch(event any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -93,7 +101,8 @@ func (b *Tab) watch(event any) {
 			b.troubles = append(b.troubles, fmt.Sprintf("console %s: %+v", e.Type, e.Args))
 		}
 	case *log.EventEntryAdded:
-		if e.Entry.Level == "error" && !b.Quiet {
+		names := func(part string) bool { return strings.Contains(e.Entry.URL, part) }
+		if e.Entry.Level == "error" && !slices.ContainsFunc(b.excused, names) {
 			b.troubles = append(b.troubles, fmt.Sprintf("%s: %s", e.Entry.Text, e.Entry.URL))
 		}
 	}
