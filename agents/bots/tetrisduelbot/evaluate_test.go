@@ -258,9 +258,6 @@ func slowRows(s *shape, taken func(x, y int) bool) {
 			lack++
 			holes += yes(y >= s.top[x])
 		}
-		if y >= tetrisduel.Peace {
-			s.lacks[y-tetrisduel.Peace] = lack
-		}
 		switch at := lack - 1; {
 		case at < 0 || at > 3:
 		case holes == 0 && y >= tetrisduel.Peace:
@@ -359,6 +356,13 @@ func TestShapeIsWhatItSays(t *testing.T) {
 			var digs [digLen]int32
 			s.digs(digs[:])
 			require.Equal(t, slowDigs(&f), digs, "%v", f)
+			for y := range rows {
+				lack := int32(0)
+				for x := range columns {
+					lack += int32(1 - yes(f.At(x, y)))
+				}
+				require.Equal(t, lack, s.lacks(y), "row %d of %v", y, f)
+			}
 			if s.takes != [kinds]int{} || s.gains != [kinds]int{} {
 				taking++
 			}

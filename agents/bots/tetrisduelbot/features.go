@@ -159,10 +159,10 @@ func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32) {
 	half(own, &r.ownBlocks, out)
 	out = out[2*halfLen : OwnLen]
-	for i, n := range own.lacks {
-		out[i] = int32(columns - n)
+	for i := range battleRows { // their taken cells
+		out[i] = columns - own.lacks(tetrisduel.Peace+i)
 	}
-	out = out[len(own.lacks):]
+	out = out[battleRows:]
 	lead, left := s.Points[r.seat]-s.Points[1-r.seat], halfTurnsLeft(s)
 	out[0] = max(-80, min(lead, 80))
 	out[1] = max(-5, min(lead, 5))

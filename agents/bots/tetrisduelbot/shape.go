@@ -37,8 +37,6 @@ type shape struct {
 	foul  [2]int // other battle rows that lack one and two
 	calm  [2]int // clean peace rows that lack one and two
 
-	lacks [5]int // cells that each battle row lacks, from row 10 on
-
 	// What a block of each kind could take out at once, dropped straight: the most battle
 	// rows, and the points of the placement that scores most, without combo.
 	takes [kinds]int
@@ -161,14 +159,17 @@ func (s *shape) lines(e0, e1, e2, foul uint64) {
 	s.foul[1] = bits.OnesCount64(two & foul & battle)
 	s.calm[0] = bits.OnesCount64(one &^ foul &^ battle)
 	s.calm[1] = bits.OnesCount64(two &^ foul &^ battle)
-	for r := range s.lacks {
-		y := uint(tetrisduel.Peace + r)
-		s.lacks[r] = bits.OnesCount64(e0>>y&each | e1>>y&each<<1 | e2>>y&each<<2)
-	}
 	s.takes, s.gains = [kinds]int{}, [kinds]int{}
 	if few := k1 &^ k5 &^ foul & reach; few != 0 {
 		s.chances(e0, e1, e2, few)
 	}
+}
+
+// lacks returns how many cells row y lacks.
+func (s *shape) lacks(y int) int32 {
+	e := &s.empty
+	at := uint(y) & 15
+	return int32(bits.OnesCount64(e[0]>>at&each | e[1]>>at&each<<1 | e[2]>>at&each<<2))
 }
 
 // lacking returns the cells that a row lacks, bit x being column x.
@@ -189,11 +190,13 @@ type fit struct {
 	left   int8      // leftmost column of the block
 	first  int8      // topmost row of the block
 	height int8      // rows of the block
+	lowest int8      // last row that its topmost row can be
 	cells  uint64    // cells of each column of the block from left on, 16 bits each, bit 0 being row first
 	runs   [4]uint32 // cells of each row of the block from first on, bit 8 being the run's leftmost column
 }
 
-// fits lists, by the length of a run less 1, what fills it.
+// fits lists, by the length of a run less 1, what can fill it in a clean row. Beside the run all cells are taken there,
+// so the block's rows below are within the run's columns.
 var fits = listFits()
 
 func listFits() (out [4][]fit) {
@@ -219,7 +222,12 @@ func listFits() (out [4][]fit) {
 					f.cells |= 1 << uint(16*x+y)
 					f.runs[y] |= 1 << uint(8+c.X-at.X)
 				}
-				if !known(seen, &f) {
+				within := true
+				for _, run := range f.runs[at.Y-first+1:] {
+					within = within && run&^f.runs[at.Y-first] == 0
+				}
+				f.lowest = rows - f.height
+				if within && !known(seen, &f) {
 					seen = append(seen, f)
 					out[length-1] = append(out[length-1], f)
 				}
@@ -261,10 +269,10 @@ func (s *shape) chances(e0, e1, e2, few uint64) {
 		for i := range list {
 			f := &list[i]
 			x, top := left+int(f.left), y+int(f.first)
-			if x < 0 || top < 0 || top+int(f.height) > rows {
+			if uint(x) >= columns || uint(top) > uint(f.lowest) {
 				continue
 			}
-			block, shut := f.cells<<(uint(top)&63), shut[x]
+			block, shut := f.cells<<(uint(top)&15), shut[x]
 			if block&shut == 0 && block<<1&shut != 0 { // it fits and rests
 				s.note(f, left, top, &lack)
 			}
