@@ -26,13 +26,14 @@ func TestTermsAgainstTwin(t *testing.T) {
 		s := next()
 		seat := 1 - s.Mover()
 		ownBoard, oppBoard := s.Board(seat), s.Board(s.Mover())
-		own, opp := slowShape(&ownBoard), slowShape(&oppBoard)
+		own, _ := slowShape(&ownBoard)
+		opp, _ := slowShape(&oppBoard)
 		var want [Terms]int
 		want[Lead] = int(s.Points[seat] - s.Points[1-seat])
 		for sign, x := range map[int]*shape{1: &own, -1: &opp} {
 			high, kindsThat := rows-x.minFree, 0
 			for _, n := range x.takes {
-				kindsThat += min(n, 1)
+				kindsThat += int(min(n, 1))
 			}
 			for term, n := range map[Term]int{
 				Holes: x.holes, Covers: x.covers, RowEdges: x.rowEdges, ColEdges: x.colEdges, Wells: x.wells, Bumps: x.bumps,
@@ -47,8 +48,8 @@ func TestTermsAgainstTwin(t *testing.T) {
 				return 0, 0
 			}
 			k := s.Block(int(s.Turn) + after)
-			takes = min(x.takes[k], 1)
-			return x.gains[k] + takes*int(s.Combo), takes
+			takes = int(min(x.takes[k], 1))
+			return int(x.gains[k]) + takes*int(s.Combo), takes
 		}
 		now, takes := gain(&opp, 0)
 		want[Next], _ = gain(&own, 1)
@@ -213,22 +214,22 @@ func TestHandBeatsPlainWeights(t *testing.T) {
 	require.GreaterOrEqual(t, got.Meetings[0].Wins, 7, got)
 }
 
-// slowShape is what a shape says it is, cell by cell.
-func slowShape(f *falling.Field) (s shape) {
+// slowShape is what a shape says it is, cell by cell, and the open cells of each column.
+func slowShape(f *falling.Field) (s shape, top [columns]int) {
 	taken := func(x, y int) bool { return x < 0 || x >= columns || y >= rows || y >= 0 && f.At(x, y) }
 	s.minFree = rows
 	for x := range columns {
-		for s.top[x] < rows && !taken(x, s.top[x]) {
-			s.top[x]++
+		for top[x] < rows && !taken(x, top[x]) {
+			top[x]++
 		}
-		s.open += s.top[x]
-		s.heap += (rows - s.top[x]) * (rows - s.top[x])
-		s.minFree, s.maxFree = min(s.minFree, s.top[x]), max(s.maxFree, s.top[x])
+		s.open += top[x]
+		s.heap += (rows - top[x]) * (rows - top[x])
+		s.minFree, s.maxFree = min(s.minFree, top[x]), max(s.maxFree, top[x])
 		lowest := -1
 		for y := range rows {
 			if cell := uint64(1) << uint(lane*(x/3)+y); !taken(x, y) {
 				s.empty[x%3] |= cell
-				if y < s.top[x] {
+				if y < top[x] {
 					s.sky[x%3] |= cell
 				} else {
 					s.holes++
@@ -243,20 +244,17 @@ func slowShape(f *falling.Field) (s shape) {
 			s.covers += yes(taken(x, y))
 		}
 	}
-	slowRows(&s, taken)
-	slowTakes(&s, f)
-	return s
+	slowRows(&s, &top, taken)
+	slowTakes(&s, &top, f)
+	return s, top
 }
 
-func slowRows(s *shape, taken func(x, y int) bool) {
+func slowRows(s *shape, top *[columns]int, taken func(x, y int) bool) {
 	for y := range rows {
 		lack, holes := 0, 0
 		for x := range columns {
-			if taken(x, y) {
-				continue
-			}
-			lack++
-			holes += yes(y >= s.top[x])
+			lack += yes(!taken(x, y))
+			holes += yes(!taken(x, y) && y >= top[x])
 		}
 		switch at := lack - 1; {
 		case at < 0 || at > 3:
@@ -274,36 +272,36 @@ func slowRows(s *shape, taken func(x, y int) bool) {
 	}
 	for x := range columns {
 		depth := 0
-		for y := range s.top[x] {
-			left, right := x == 0 || y >= s.top[x-1], x == columns-1 || y >= s.top[x+1]
+		for y := range top[x] {
+			left, right := x == 0 || y >= top[x-1], x == columns-1 || y >= top[x+1]
 			if left && right {
 				depth++
 				s.wells += depth
 			}
 		}
 		if x > 0 {
-			d := s.top[x] - s.top[x-1]
+			d := top[x] - top[x-1]
 			s.bumps += max(d, -d)
 		}
 	}
 }
 
 // slowTakes drops every block straight, in every legal way.
-func slowTakes(s *shape, f *falling.Field) {
+func slowTakes(s *shape, top *[columns]int, f *falling.Field) {
 	for k := range kinds {
 	placements:
 		for _, a := range tetrisduel.Placements(f, k, true, nil) {
 			p, board := tetrisduel.At(a), *f
 			for _, c := range tetrisduel.Cells(k, p.D) {
-				if x := p.X + int(c.X); p.Y+int(c.Y) >= s.top[x] {
+				if x := p.X + int(c.X); p.Y+int(c.Y) >= top[x] {
 					continue placements
 				}
 			}
 			// Rows that were full before do not count: a position has none.
 			tetrisduel.Put(&board, k, p)
 			peace, battle := tetrisduel.Clear(&board)
-			s.takes[k] = max(s.takes[k], battle)
-			s.gains[k] = max(s.gains[k], tetrisduel.Gain(peace, battle))
+			s.takes[k] = max(s.takes[k], int8(battle))
+			s.gains[k] = max(s.gains[k], int8(tetrisduel.Gain(peace, battle)))
 		}
 	}
 }
@@ -352,18 +350,16 @@ func TestShapeIsWhatItSays(t *testing.T) {
 			f := board(&r)
 			var s shape
 			s.measure(&f)
-			require.Equal(t, slowShape(&f), s, "%v", f)
+			want, top := slowShape(&f)
+			require.Equal(t, want, s, "%v", f)
+			require.Equal(t, top, s.tops(), "%v", f)
 			var digs [digLen]int32
 			s.digs(digs[:])
 			require.Equal(t, slowDigs(&f), digs, "%v", f)
-			for y := range rows {
-				lack := int32(0)
-				for x := range columns {
-					lack += int32(1 - yes(f.At(x, y)))
-				}
-				require.Equal(t, lack, s.lacks(y), "row %d of %v", y, f)
+			for y, e := 0, s.empty; y < rows; y++ {
+				require.EqualValues(t, bits.OnesCount32(lacking(e[0], e[1], e[2], uint(y))), s.lacks(y), "row %d of %v", y, f)
 			}
-			if s.takes != [kinds]int{} || s.gains != [kinds]int{} {
+			if s.takes != [kinds]int8{} || s.gains != [kinds]int8{} {
 				taking++
 			}
 		}

@@ -47,7 +47,8 @@ func ownUnits() (out []float32) {
 // half writes the counts of one seat's view, halfLen of them; blocks are the kinds it plays next, -1 after the last.
 func half(s *shape, blocks *[soon]int, out []int32) {
 	out = out[:halfLen]
-	rest := features.Columns(rows, s.top[:], out)
+	tops := s.tops()
+	rest := features.Columns(rows, tops[:], out)
 	rest[0] = int32(s.holes)
 	rest[1] = int32(s.covers)
 	rest[2] = int32(s.rowEdges)
@@ -131,7 +132,7 @@ func (s *shape) take(kind int) (battle, points int) {
 	if kind < 0 {
 		return 0, 0
 	}
-	return s.takes[kind], s.gains[kind]
+	return int(s.takes[kind]), int(s.gains[kind])
 }
 
 // takesAny returns 1 if a seat clears a battle row by dropping a block straight now.

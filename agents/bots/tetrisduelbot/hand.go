@@ -134,7 +134,7 @@ func promise(s *shape, kind, combo int) int32 {
 // taking is how many kinds of block could take so many battle rows at once.
 func (s *shape) taking(battle int) (n int) {
 	for _, w := range s.takes {
-		if w >= battle {
+		if int(w) >= battle {
 			n++
 		}
 	}

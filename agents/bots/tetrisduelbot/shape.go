@@ -2,6 +2,7 @@ package tetrisduelbot
 
 import (
 	"math/bits"
+	"slices"
 
 	"blockyard/env/falling"
 	"blockyard/env/tetrisduel"
@@ -20,11 +21,10 @@ const (
 // reach. A column's open cells are the empty ones with nothing above them; a hole is any
 // other empty cell. A row is clean when it lacks open cells only.
 type shape struct {
-	top     [columns]int // open cells of each column
-	minFree int          // of the highest column: rows free everywhere
-	maxFree int          // of the lowest column
-	open    int          // of all columns
-	heap    int          // squares of the columns' heights
+	minFree int // open cells of the highest column: rows free everywhere
+	maxFree int // of the lowest column
+	open    int // of all columns
+	heap    int // squares of the columns' heights
 	holes   int
 	covers  int // taken cells above the lowest hole of their column
 
@@ -39,8 +39,8 @@ type shape struct {
 
 	// What a block of each kind could take out at once, dropped straight: the most battle
 	// rows, and the points of the placement that scores most, without combo.
-	takes [kinds]int
-	gains [kinds]int
+	takes [kinds]int8
+	gains [kinds]int8
 
 	empty, sky [3]uint64 // cells that are not taken, and open ones, as measure lays columns out
 }
@@ -66,8 +66,8 @@ func (s *shape) measure(f *falling.Field) {
 	h0, h1, h2 := e0&^o0, e1&^o1, e2&^o2
 	s.empty, s.sky = [3]uint64{e0, e1, e2}, [3]uint64{o0, o1, o2}
 
-	s.tops(w0, w1, w2)
 	s.open = count(o0, o1, o2)
+	s.heap = columns*rows*rows - 2*rows*s.open + squares(o0, o1, o2)
 	low := o0 & (o1 | reach<<(3*lane)) & (o2 | reach<<(3*lane)) // the walls are no columns
 	s.minFree = bits.Len64(low & (low >> lane) & (low >> (2 * lane)) & (low >> (3 * lane)))
 	s.maxFree = bits.Len64(fold(o0 | o1 | o2))
@@ -121,21 +121,27 @@ func depths(a, b, c uint64) int {
 	return n
 }
 
-// tops sets the open cells and the squares of the heights.
-func (s *shape) tops(w0, w1, w2 uint64) {
-	t := &s.top
-	t[0], t[1], t[2] = top(w0), top(w1), top(w2)
-	t[3], t[4], t[5] = top(w0>>lane), top(w1>>lane), top(w2>>lane)
-	t[6], t[7], t[8] = top(w0>>(2*lane)), top(w1>>(2*lane)), top(w2>>(2*lane))
-	t[9] = top(w0 >> (3 * lane))
-	s.heap = 0
-	for _, n := range t {
-		s.heap += (rows - n) * (rows - n)
-	}
+// squares returns the sum of the squares of the columns' open cells: the k-th of a column counts 2k-1. Each k is added
+// by its binary digits.
+func squares(a, b, c uint64) int {
+	const k1, k2, k4, k8 = each * 0x5555, each * 0x6666, each * 0x7878, each * 0x7f80
+	n := count(a&k1, b&k1, c&k1) + 2*count(a&k2, b&k2, c&k2) + 4*count(a&k4, b&k4, c&k4) + 8*count(a&k8, b&k8, c&k8)
+	return 2*n - count(a, b, c)
 }
 
-// top returns the open cells of lane 0.
-func top(w uint64) int { return bits.TrailingZeros16(uint16(w) | 1<<rows) }
+// first returns how many bits of lane 0 are set.
+func first(w uint64) int { return bits.OnesCount64(w & (1<<lane - 1)) }
+
+// tops returns the open cells of each column.
+func (s *shape) tops() (out [columns]int) {
+	a, b, c := s.sky[0], s.sky[1], s.sky[2]
+	for x := 0; x+2 < columns; x += 3 {
+		out[x], out[x+1], out[x+2] = first(a), first(b), first(c)
+		a, b, c = a>>lane, b>>lane, c>>lane
+	}
+	out[columns-1] = first(a)
+	return out
+}
 
 // lines sorts the rows by the cells they lack, and counts what could fill them.
 func (s *shape) lines(e0, e1, e2, foul uint64) {
@@ -159,7 +165,7 @@ func (s *shape) lines(e0, e1, e2, foul uint64) {
 	s.foul[1] = bits.OnesCount64(two & foul & battle)
 	s.calm[0] = bits.OnesCount64(one &^ foul &^ battle)
 	s.calm[1] = bits.OnesCount64(two &^ foul &^ battle)
-	s.takes, s.gains = [kinds]int{}, [kinds]int{}
+	s.takes, s.gains = [kinds]int8{}, [kinds]int8{}
 	if few := k1 &^ k5 &^ foul & reach; few != 0 {
 		s.chances(e0, e1, e2, few)
 	}
@@ -201,7 +207,6 @@ var fits = listFits()
 
 func listFits() (out [4][]fit) {
 	for k := 0; k < kinds; k++ {
-		var seen []fit
 		for d := 0; d < tetrisduel.Directions; d++ {
 			cells := tetrisduel.Cells(k, d) // by row, then column
 			left, first := cells[0].X, cells[0].Y
@@ -222,28 +227,15 @@ func listFits() (out [4][]fit) {
 					f.cells |= 1 << uint(16*x+y)
 					f.runs[y] |= 1 << uint(8+c.X-at.X)
 				}
-				within := true
-				for _, run := range f.runs[at.Y-first+1:] {
-					within = within && run&^f.runs[at.Y-first] == 0
-				}
 				f.lowest = rows - f.height
-				if within && !known(seen, &f) {
-					seen = append(seen, f)
+				beside := func(run uint32) bool { return run&^f.runs[at.Y-first] != 0 }
+				if !slices.ContainsFunc(f.runs[at.Y-first+1:], beside) && !slices.Contains(out[length-1], f) {
 					out[length-1] = append(out[length-1], f)
 				}
 			}
 		}
 	}
 	return out
-}
-
-func known(list []fit, f *fit) bool {
-	for i := range list {
-		if list[i] == *f {
-			return true
-		}
-	}
-	return false
 }
 
 // chances notes what each kind of block, dropped straight, takes of the rows few, clean ones that lack 1 to 4.
@@ -253,10 +245,13 @@ func (s *shape) chances(e0, e1, e2, few uint64) {
 		y := bits.TrailingZeros64(set)
 		lack[y] = lacking(e0, e1, e2, uint(y))
 	}
-	var shut [columns + 1]uint64 // cells that are not open in a column and the next three, 16 bits each; walls are shut
-	shut[columns] = ^uint64(0)
-	for x := columns - 1; x >= 0; x-- {
-		shut[x] = shut[x+1]<<16 | (1<<16 - 1<<(uint(s.top[x])&15))
+	var shut [lanes]uint64 // cells that are not open in a column and the next three, 16 bits each; walls are shut
+	n0, n1, n2, next := ^s.sky[0], ^s.sky[1], ^s.sky[2], ^uint64(0)
+	for x := lanes - 3; x >= 0; x -= 3 {
+		shut[x+2] = next<<lane | n2>>(3*lane)
+		shut[x+1] = shut[x+2]<<lane | n1>>(3*lane)
+		next = shut[x+1]<<lane | n0>>(3*lane)
+		shut[x], n0, n1, n2 = next, n0<<lane, n1<<lane, n2<<lane
 	}
 	for ; few != 0; few &= few - 1 {
 		y := bits.TrailingZeros64(few)
@@ -293,6 +288,6 @@ func (s *shape) note(f *fit, left, top int, lack *[rows]uint32) {
 			p++
 		}
 	}
-	s.takes[f.kind] = max(s.takes[f.kind], w)
-	s.gains[f.kind] = max(s.gains[f.kind], tetrisduel.Gain(p, w))
+	s.takes[f.kind] = max(s.takes[f.kind], int8(w))
+	s.gains[f.kind] = max(s.gains[f.kind], int8(tetrisduel.Gain(p, w)))
 }
