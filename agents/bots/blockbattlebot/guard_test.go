@@ -9,40 +9,40 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
-// The guard calls a placement risky exactly if the seat does not survive the opponent's strongest attack after it. That
+// The guard calls a placement of either seat risky exactly if the seat does not survive the opponent's strongest attack after it. That
 // it looks at high stacks only makes no difference. It allocates nothing.
 func TestGuard(t *testing.T) {
-	g, greedy := NewGuard(), search.NewGreedy(blockbattle.Game, NewHand())
-	risky, safe := 0, 0
+	g, players := NewGuard(), [2]env.Agent{}
+	for seat, w := range []Weights{Tuned, {Holes: -3, Peak: -1}} {
+		players[seat] = search.NewGreedy(blockbattle.Game, &Hand{Weights: w})
+	}
+	found := [2]map[bool]int{{}, {}} // how many placements of a seat were risky, and how many were not
 	for seed := range uint64(6) {
 		s := blockbattle.Game.New(2).(*blockbattle.State)
 		s.Reset(seed)
-		for s.Acting() != 0 {
-			if children := toybot.After(blockbattle.Game, s, 0); len(children) > 0 {
+		for seat := 0; s.Acting() != 0; seat = 1 - seat {
+			if children := toybot.After(blockbattle.Game, s, seat); len(children) > 0 {
 				out := make([]bool, len(children))
-				g.Risky(s, 0, children, out)
-				threat := s.Threat(1, s.Legal(1, nil))
+				g.Risky(s, seat, children, out)
+				threat := s.Threat(1-seat, s.Legal(1-seat, nil))
 				for i, c := range children {
-					require.Equal(t, threat > 0 && !c.(*blockbattle.State).Survives(0, threat), out[i], "round %d", s.Round)
-					if out[i] {
-						risky++
-					} else {
-						safe++
-					}
+					require.Equal(t, threat > 0 && !c.(*blockbattle.State).Survives(seat, threat), out[i], "round %d", s.Round)
+					found[seat][out[i]]++
 				}
-				require.Zero(t, testing.AllocsPerRun(4, func() { g.Risky(s, 0, children, out) }))
+				require.Zero(t, testing.AllocsPerRun(4, func() { g.Risky(s, seat, children, out) }))
 			}
 			m := env.NoMoves
-			for seat := range 2 {
-				var err error
-				m[seat], err = greedy.Act(t.Context(), s, seat)
-				require.NoError(t, err)
+			for k, p := range players {
+				m[k] = envtest.Must(p.Act(t.Context(), s, k))
 			}
 			s.Step(m)
 		}
 	}
-	require.Greater(t, risky, 20)
-	require.Greater(t, safe, 1000)
+	for _, n := range found {
+		require.Greater(t, n[true], 10)
+		require.Greater(t, n[false], 500)
+	}
 }
