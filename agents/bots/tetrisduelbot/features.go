@@ -160,7 +160,7 @@ func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32) {
 	half(own, &r.ownBlocks, out)
 	out = out[2*halfLen : OwnLen]
-	for i := range battleRows { // their taken cells
+	for i := 0; i < battleRows; i++ { // their taken cells
 		out[i] = columns - own.lacks(tetrisduel.Peace+i)
 	}
 	out = out[battleRows:]

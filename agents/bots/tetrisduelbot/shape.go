@@ -2,7 +2,6 @@ package tetrisduelbot
 
 import (
 	"math/bits"
-	"slices"
 
 	"blockyard/env/falling"
 	"blockyard/env/tetrisduel"
@@ -195,7 +194,6 @@ type fit struct {
 	kind   uint8
 	left   int8      // leftmost column of the block
 	first  int8      // topmost row of the block
-	height int8      // rows of the block
 	lowest int8      // last row that its topmost row can be
 	cells  uint64    // cells of each column of the block from left on, 16 bits each, bit 0 being row first
 	runs   [4]uint32 // cells of each row of the block from first on, bit 8 being the run's leftmost column
@@ -217,20 +215,23 @@ func listFits() (out [4][]fit) {
 				if i > 0 && cells[i-1].Y == at.Y {
 					continue // the row has been looked at
 				}
-				f, length := fit{kind: uint8(k), left: left - at.X, first: first - at.Y}, 0
+				f := fit{kind: uint8(k), left: left - at.X, first: first - at.Y}
 				for _, c := range cells {
-					if c.Y == at.Y {
-						length++
-					}
 					x, y := c.X-left, c.Y-first
-					f.height = y + 1
+					f.lowest = rows - 1 - y
 					f.cells |= 1 << uint(16*x+y)
 					f.runs[y] |= 1 << uint(8+c.X-at.X)
 				}
-				f.lowest = rows - f.height
-				beside := func(run uint32) bool { return run&^f.runs[at.Y-first] != 0 }
-				if !slices.ContainsFunc(f.runs[at.Y-first+1:], beside) && !slices.Contains(out[length-1], f) {
-					out[length-1] = append(out[length-1], f)
+				fills, useful := f.runs[at.Y-first], true
+				for _, run := range f.runs[at.Y-first+1:] {
+					useful = useful && run&^fills == 0
+				}
+				list := &out[bits.OnesCount32(fills)-1]
+				for _, other := range *list {
+					useful = useful && f != other
+				}
+				if useful {
+					*list = append(*list, f)
 				}
 			}
 		}
@@ -240,7 +241,7 @@ func listFits() (out [4][]fit) {
 
 // chances notes what each kind of block, dropped straight, takes of the rows few, clean ones that lack 1 to 4.
 func (s *shape) chances(e0, e1, e2, few uint64) {
-	var lack [rows]uint32 // cells that a row lacks, bit x being column x; 0 for all other rows
+	var lack [rows + 3]uint32 // cells that a row lacks, bit x being column x; 0 for all other rows, and below all
 	for set := few; set != 0; set &= set - 1 {
 		y := bits.TrailingZeros64(set)
 		lack[y] = lacking(e0, e1, e2, uint(y))
@@ -276,15 +277,13 @@ func (s *shape) chances(e0, e1, e2, few uint64) {
 }
 
 // note notes what f takes out when its topmost row is top and the run begins in column left.
-func (s *shape) note(f *fit, left, top int, lack *[rows]uint32) {
+func (s *shape) note(f *fit, left, top int, lack *[rows + 3]uint32) {
 	p, w := 0, 0
-	for i := 0; i < int(f.height); i++ {
-		if f.runs[i]<<uint(left)>>8 != lack[top+i] {
-			continue
-		}
-		if top+i >= tetrisduel.Peace {
+	for i, run := range f.runs {
+		switch full := run != 0 && run<<uint(left)>>8 == lack[top+i]; {
+		case full && top+i >= tetrisduel.Peace:
 			w++
-		} else {
+		case full:
 			p++
 		}
 	}
