@@ -272,10 +272,10 @@ def test_it_waits_for_the_server(want, two, caplog):
 
 def test_no_server_is_left(two):
     a, b = two
-    with begun(GAME, N, address=[a.address, b.address], heal=True, heal_timeout=1) as env:
+    with begun(GAME, N, address=[a.address, b.address], heal=True, heal_timeout=3) as env:
         a.kill()
         b.kill()
-        says = "step: .* in 1 s none was found to continue with: no server answers at unix.*; no server answers at tcp"
+        says = "step: .* in 3 s none was found to continue with: no server answers at unix.*; no server answers at tcp"
         for _ in range(2):
             with pytest.raises(blockyard.ServerGoneError, match=says):
                 env.step(np.zeros(N, int))
