@@ -122,7 +122,8 @@ func TestNamesOfWhatFailed(t *testing.T) {
 }
 
 // `make flaky` runs each package with the seeds 1, 2, ..., names what failed with its seed and the command that runs
-// it again, and goes on with the first run that is missing. Processes of a test are stopped.
+// it again, and goes on with the first run that is missing. A package that has changed begins again. Processes of a test
+// are stopped.
 func TestFlaky(t *testing.T) {
 	// The program of the tests of b ends when it goes on after a stop; that of a fails with seed 2, and
 	// interrupts the first run with seed 3, as Ctrl-C does.
@@ -147,12 +148,12 @@ func TestFlaky(t *testing.T) {
 	flaky("--runs 2 --only a", 1, "T 1 of 1: a, seed 2: FAILED: TestA, T\nfailed: TestA\n",
 		"runs/flaky/a-2.log\n  again: make flaky ONLY=a SEED=2\nflaky: 1 of 2 runs failed\n")
 	require.Contains(t, contents(t, root+"/runs/flaky/a-2.log"), "-test.shuffle=2 -test.cpu=1,2 ")
-	flaky("--runs 2 --only a", 1, "flaky: 0 runs of 2 to do")
+	flaky("--runs 2 --only a", 1, "/runs/flaky\nfailed: TestA\n")
 	flaky("--runs 3 --only a", 130, "flaky: stopped; the same command goes on from here\n")
 	flaky("--runs 3 --only a", 1, "T 1 of 1: a, seed 3: passed, T\nfailed: TestA\n")
 	flaky("--seed 2 --only a", 1, "T 1 of 1: a, seed 2: FAILED: TestA, T\n")
 	write(t, filepath.Join(root, "git"), "#!/bin/sh\necho 89abcde\n")
-	flaky("", 1, "has runs of commit 1234567, and this is 89abcde")
+	flaky("--runs 1 --only a", 0, "T 1 of 1: a, seed 1: passed, T\nflaky: 0 of 1 runs failed\n")
 	flaky("--only c", 2, "--only c: no package with tests lies there")
 }
 
