@@ -143,12 +143,12 @@ func TestFlaky(t *testing.T) {
 			require.Contains(t, printed, text)
 		}
 	}
-	flaky("--runs 1", 0, "T 1 of 3: a, seed 1: passed, T\nT 2 of 3: b, seed 1: passed, T\nT 3 of 3: rpc/python/tests, seed 1: passed, T\n")
+	flaky("--runs 1", 0, ": a, seed 1: passed, T\n", ": b, seed 1: passed, T\n", ": rpc/python/tests, seed 1: passed, T\n", "\nT 3 of 3: ")
 	require.Regexp(t, `-m pytest .*-n 2 --shuffle 1 rpc/python/tests\n$`, contents(t, root+"/python.log"))
 	flaky("--runs 2 --only a", 1, "T 1 of 1: a, seed 2: FAILED: TestA, T\nfailed: TestA\n",
 		"runs/flaky/a-2.log\n  again: make flaky ONLY=a SEED=2\nflaky: 1 of 2 runs failed\n")
 	require.Contains(t, contents(t, root+"/runs/flaky/a-2.log"), "-test.shuffle=2 -test.cpu=1,2 ")
-	flaky("--runs 2 --only a", 1, "/runs/flaky\nfailed: TestA\n")
+	flaky("--runs 2 --only a", 1, "flaky: 0 runs of 2 to do")
 	flaky("--runs 3 --only a", 130, "flaky: stopped; the same command goes on from here\n")
 	flaky("--runs 3 --only a", 1, "T 1 of 1: a, seed 3: passed, T\nfailed: TestA\n")
 	flaky("--seed 2 --only a", 1, "T 1 of 1: a, seed 2: FAILED: TestA, T\n")

@@ -36,7 +36,7 @@ var parts = []budget{
 	{"tests of Python", 10_184, "on a real server"},
 	{"tests of the repository", 2_443, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_727, "every measurement, and the libraries that ours is measured beside"},
-	{"tools", 1_757, "what builds, checks and releases; scripts of longer runs; the documentation site"},
+	{"tools", 1_767, "what builds, checks and releases; scripts of longer runs; the documentation site"},
 	{"examples", 1_690, "programs of the Python package's pages, each of which a test runs"},
 }
 
