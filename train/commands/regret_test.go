@@ -123,10 +123,10 @@ func TestRegretOnPanel(t *testing.T) {
 
 // The panels of datasets/panels are of the present rules: their positions can be read, and have the actions.
 func TestShippedPanels(t *testing.T) {
-	for _, game := range []*games.Game{games.BlockBattle, games.Blocking} {
+	for game, positions := range map[*games.Game]int{games.BlockBattle: 500, games.Blocking: 500, games.TetrisDuel: 267} {
 		l, g := envtest.Must2(readLesson("../../datasets/panels/" + game.Rules.Name + ".jsonl"))
 		require.Same(t, game, g)
-		require.Len(t, l.decisions, 500)
+		require.Len(t, l.decisions, positions)
 		require.Equal(t, 10_000, l.Rollouts)
 		s := g.Rules.New(2)
 		for _, d := range l.decisions {
