@@ -267,8 +267,7 @@ func (p *portSide) trueValue(line string) string {
 func piece(letter string) uint16 { return uint16(strings.Index(blockbattle.Letters, letter)) }
 
 func readPortGame(t *testing.T) (g portGame) {
-	f := envtest.Must(os.Open("logs/r008.json.gz"))
-	defer f.Close()
+	f := envtest.Closing(t, envtest.Must(os.Open("logs/r008.json.gz")))
 	z := envtest.Must(gzip.NewReader(f))
 	require.NoError(t, json.NewDecoder(z).Decode(&g))
 	return g

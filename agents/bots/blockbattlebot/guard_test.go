@@ -12,8 +12,8 @@ import (
 	"blockyard/env/envtest"
 )
 
-// The guard calls a placement of either seat risky exactly if the seat does not survive the opponent's strongest attack after it. That
-// it looks at high stacks only makes no difference. It allocates nothing.
+// The guard calls a placement of either seat risky exactly if the seat does not survive the opponent's strongest attack
+// after it. That it looks at high stacks only makes no difference. It allocates nothing.
 func TestGuard(t *testing.T) {
 	g, players := NewGuard(), [2]env.Agent{}
 	for seat, w := range []Weights{Tuned, {Holes: -3, Peak: -1}} {
@@ -21,8 +21,7 @@ func TestGuard(t *testing.T) {
 	}
 	found := [2]map[bool]int{{}, {}} // how many placements of a seat were risky, and how many were not
 	for seed := range uint64(6) {
-		s := blockbattle.Game.New(2).(*blockbattle.State)
-		s.Reset(seed)
+		s := envtest.Start[*blockbattle.State](blockbattle.Game, 2, seed)
 		for seat := 0; s.Acting() != 0; seat = 1 - seat {
 			if children := toybot.After(blockbattle.Game, s, seat); len(children) > 0 {
 				out := make([]bool, len(children))

@@ -10,6 +10,7 @@ import (
 	"blockyard/agents/search"
 	"blockyard/env"
 	"blockyard/env/blockbattle"
+	"blockyard/env/envtest"
 )
 
 // habits are counts over games in which both seats play alike.
@@ -26,9 +27,7 @@ func habitsOf(t *testing.T, e search.Evaluator) (h habits) {
 			var lands [2]blockbattle.Landing
 			for seat := range lands {
 				env.View(view, s, seat, seed)
-				a, err := agent.Act(context.Background(), view, seat)
-				require.NoError(t, err)
-				lands[seat] = s.Landing(seat, a)
+				lands[seat] = s.Landing(seat, envtest.Must(agent.Act(context.Background(), view, seat)))
 			}
 			var rep blockbattle.Report
 			s.Play(&lands, &rep)

@@ -160,8 +160,8 @@ func (r *FeatureReader) Counts(state env.State, _ int, out []int32) {
 func (r *FeatureReader) write(s *tetrisduel.State, own, opp *shape, out []int32) {
 	half(own, &r.ownBlocks, out)
 	out = out[2*halfLen : OwnLen]
-	for i := 0; i < battleRows; i++ { // their taken cells
-		out[i] = columns - own.lacks(tetrisduel.Peace+i)
+	for i, e := 0, &own.empty; i < battleRows; i++ { // their taken cells
+		out[i] = columns - features.Ones(lacking(e[0], e[1], e[2], uint(tetrisduel.Peace+i)))
 	}
 	out = out[battleRows:]
 	lead, left := s.Points[r.seat]-s.Points[1-r.seat], halfTurnsLeft(s)

@@ -66,8 +66,8 @@ func (s *shape) measure(f *falling.Field) {
 	s.empty, s.sky = [3]uint64{e0, e1, e2}, [3]uint64{o0, o1, o2}
 
 	s.open = count(o0, o1, o2)
-	s.heap = columns*rows*rows - 2*rows*s.open + squares(o0, o1, o2)
-	low := o0 & (o1 | reach<<(3*lane)) & (o2 | reach<<(3*lane)) // the walls are no columns
+	s.heap = columns*rows*rows - (2*rows+1)*s.open + 2*places(o0, o1, o2) // squares of 15 less a column's open cells
+	low := o0 & (o1 | reach<<(3*lane)) & (o2 | reach<<(3*lane))           // the walls are no columns
 	s.minFree = bits.Len64(low & (low >> lane) & (low >> (2 * lane)) & (low >> (3 * lane)))
 	s.maxFree = bits.Len64(fold(o0 | o1 | o2))
 	s.holes, s.covers = 0, 0
@@ -120,12 +120,11 @@ func depths(a, b, c uint64) int {
 	return n
 }
 
-// squares returns the sum of the squares of the columns' open cells: the k-th of a column counts 2k-1. Each k is added
-// by its binary digits.
-func squares(a, b, c uint64) int {
+// places returns the sum of the places of set bits in their lanes, from 1 on, by the binary digits of the places. For n
+// open cells of a column it is n(n+1)/2.
+func places(a, b, c uint64) int {
 	const k1, k2, k4, k8 = each * 0x5555, each * 0x6666, each * 0x7878, each * 0x7f80
-	n := count(a&k1, b&k1, c&k1) + 2*count(a&k2, b&k2, c&k2) + 4*count(a&k4, b&k4, c&k4) + 8*count(a&k8, b&k8, c&k8)
-	return 2*n - count(a, b, c)
+	return count(a&k1, b&k1, c&k1) + 2*count(a&k2, b&k2, c&k2) + 4*count(a&k4, b&k4, c&k4) + 8*count(a&k8, b&k8, c&k8)
 }
 
 // first returns how many bits of lane 0 are set.
@@ -168,13 +167,6 @@ func (s *shape) lines(e0, e1, e2, foul uint64) {
 	if few := k1 &^ k5 &^ foul & reach; few != 0 {
 		s.chances(e0, e1, e2, few)
 	}
-}
-
-// lacks returns how many cells row y lacks.
-func (s *shape) lacks(y int) int32 {
-	e := &s.empty
-	at := uint(y) & 15
-	return int32(bits.OnesCount64(e[0]>>at&each | e[1]>>at&each<<1 | e[2]>>at&each<<2))
 }
 
 // lacking returns the cells that a row lacks, bit x being column x.
