@@ -20,9 +20,10 @@ func TestGuard(t *testing.T) {
 		players[seat] = search.NewGreedy(blockbattle.Game, &Hand{Weights: w})
 	}
 	found := [2]map[bool]int{{}, {}} // how many placements of a seat were risky, and how many were not
-	for seed := range uint64(6) {
+	for seed := range uint64(40) {
 		s := envtest.Start[*blockbattle.State](blockbattle.Game, 2, seed)
 		for seat := 0; s.Acting() != 0; seat = 1 - seat {
+			s.Sides[1-seat].Combo = max(s.Sides[1-seat].Combo, int32(seed)) // a threat of more than an empty board
 			if children := toybot.After(blockbattle.Game, s, seat); len(children) > 0 {
 				out := make([]bool, len(children))
 				g.Risky(s, seat, children, out)
