@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -158,15 +157,16 @@ func (c *cageCmd) contain(ctx context.Context, con *console) (*cageReport, error
 	r, run := &cageReport{Ended: "itself", Missing: cage.Missing()}, &caged{ends: make(chan [2]string, 1)}
 	spec := contest.Spec{Argv: c.Command, Cage: in, Memory: int64(c.Memory) << 20,
 		Stdout: run.pass(con.Out, c.Output), Stderr: run.pass(con.Err, c.Output),
-		Excess: func(why string) { run.end("", why) }}
-	if file, ok := con.In.(*os.File); ok {
-		spec.Stdin = file
-	}
+		Excess: func(why string) { run.end("", why) }, Input: true}
 	began := time.Now()
 	child, err := contest.StartChild(spec)
 	if err != nil {
 		return nil, err
 	}
+	go func() { // a pipe: it could write to the file or terminal itself
+		_, _ = io.Copy(child.In, con.In)
+		child.In.Close()
+	}()
 	var clock <-chan time.Time
 	if c.Time > 0 {
 		clock = time.After(c.Time)

@@ -45,9 +45,7 @@ func (c *tournamentCmd) Run(ctx context.Context, con *console) error {
 	if err != nil {
 		return program.Usage(err)
 	}
-	if t.Entrants, err = tournament.Enter(entries); err != nil {
-		return err
-	}
+	t.Entrants = tournament.Enter(entries)
 	if t.Journal, err = tournament.OpenJournal(c.Out); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package commands
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -128,4 +129,14 @@ func listing(t *testing.T, dir string) (lines []string) {
 		return nil
 	}))
 	return lines
+}
+
+// TestCageInput: a command in a cage reads its input by a pipe, and cannot write to the file or terminal that it is.
+func TestCageInput(t *testing.T) {
+	path, out := envtest.File(t, "input", "text\n"), new(strings.Builder)
+	require.NoError(t, os.Chmod(path, 0o666))
+	con := &console{In: envtest.Must(os.Open(path)), Out: out, Err: io.Discard}
+	require.Equal(t, 3, run(t.Context(), []string{"cage", "--", "sh", "-c", "cat; echo x >/proc/self/fd/0 || exit 2; exit 3"}, con))
+	require.Equal(t, "text\n", out.String())
+	require.Equal(t, "text\n", read(path))
 }

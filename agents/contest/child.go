@@ -32,9 +32,7 @@ type Spec struct {
 	// Stdout and Stderr read the program's output to its end, each in a goroutine of its own.
 	// A nil reader discards the output.
 	Stdout, Stderr func(r io.Reader)
-	// Stdin is the program's standard input. With Input, that is a pipe, Child.In. Without both it is empty.
-	Stdin *os.File
-	Input bool
+	Input          bool // standard input is a pipe, Child.In; without it, it is empty
 	// Frames, if not nil, opens two more pipes: the program, which is in the cage Trusted, reads Child.In as file 3 and
 	// writes file 4, which Frames reads. On Windows they are standard input and output.
 	Frames func(r io.Reader)
@@ -117,9 +115,7 @@ func StartChild(s Spec) (*Child, error) {
 		c.outs, ends, reads = append(c.outs, r), append(ends, w), append(reads, read)
 		return w
 	}
-	if s.Stdin != nil {
-		c.cmd.Stdin = s.Stdin
-	} else if s.Input {
+	if s.Input {
 		c.cmd.Stdin = in()
 	}
 	if s.Stdout != nil {

@@ -19,8 +19,8 @@ import (
 
 // Measure returns what a process, its group, and all that they have started take. Memory is what they have of their
 // own and of files (RssAnon, RssFile, HugetlbPages), swapped out (VmSwap) and for tables of pages (VmPTE), what is
-// mapped of each memory that they share without a file, and for each socket the most that it can hold. Files of a tmpfs
-// are not counted, also where they are mapped: their file system has a limit of its own.
+// mapped of each memory that they share without a file, mappingSize for each mapping, and for each socket the most that
+// it can hold. Files of a tmpfs are not counted, also where they are mapped: their file system has a limit of its own.
 func Measure(root int) Taking {
 	m := measuring{shared: map[string]int64{}, sockets: map[string]bool{}, mapped: map[string]string{},
 		open: map[string]bool{}}
@@ -144,18 +144,26 @@ func status(dir string) (memory int64, threads int, alive bool) {
 // deleted is how paths of files end that have no name any more.
 const deleted = " (deleted)"
 
-// mappings adds the memory without a file that a process shares, and the deleted files that it has mapped.
+// mappingSize is about what the kernel needs for a mapping, in bytes.
+const mappingSize = 256
+
+// mappings adds what the mappings of a process take themselves, the memory without a file that it shares, and the
+// deleted files that it has mapped.
 func (t *measuring) mappings(dir string) error {
 	f, err := os.Open(dir + "maps")
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	for lines := bufio.NewScanner(f); t.Mappings <= mostMappings && lines.Scan(); {
+		t.Mappings, t.Memory = t.Mappings+1, t.Memory+mappingSize
+		if !bytes.HasSuffix(lines.Bytes(), []byte(deleted)) {
+			continue
+		}
 		// address-address rights offset device inode path
 		fields := strings.Fields(lines.Text())
-		rest, ok := strings.CutSuffix(lines.Text(), deleted)
-		if !ok || len(fields) < 6 {
+		rest, _ := strings.CutSuffix(lines.Text(), deleted)
+		if len(fields) < 6 {
 			continue
 		}
 		path := rest[strings.IndexByte(rest, '/'):]

@@ -162,6 +162,7 @@ var attacks = []attack{
 	{nil, "env ATTACKED_TOKEN"},
 	{[]string{"seccomp", "no shared memory"}, "shm $shm"},
 	// What no limit would count, or measure.
+	{calls, "setid"},
 	{calls, "memfd; split; flight; piped; xattr; beyond; dumpable"},
 	// Settings of the kernel, its log, devices, namespaces, mounts, keys.
 	{files, "write /proc/sys/kernel/hostname; write /proc/sysrq-trigger; device /dev/ptmx; read /dev/kmsg"},
@@ -259,6 +260,8 @@ func TestGreed(t *testing.T) {
 			"sockets of many processes":        {much, 64, []string{"sockets", "40", "10"}},
 			"packets":                          {much, 64, []string{"packets", "1", "200"}},
 			"tables of pages":                  {much, 64, []string{"tables", "100"}},
+			"mappings of many processes":       {`^it has more than 262144 mappings`, 1000, []string{"mappings", "10"}},
+			"memory of mappings":               {much, 64, []string{"mappings", "6"}},
 			"hidden by its mode":               {`^it (hides what it uses|uses \d+ MiB of memory, want at most 1)$`, 1, []string{"hidden"}},
 			"open files":                       {`^it has \d+ open files, want at most 4096$`, 0, []string{"pipes", "12", "400"}},
 			"a large file":                     {"", 64, []string{"file", ".", "200"}},

@@ -3,13 +3,10 @@ package cage
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"runtime"
-	"slices"
 	"strings"
 	"unsafe"
 
-	seccomp "github.com/elastic/go-seccomp-bpf"
 	"github.com/elastic/go-seccomp-bpf/arch"
 	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
@@ -22,12 +19,12 @@ import (
 // administrator needs.
 var allowed = []string{
 	"files", `
-		access chdir chmod chown close close_range copy_file_range creat dup dup2 dup3 faccessat
-		faccessat2 fadvise64 fadvise64_64 fchdir fchmod fchmodat fchmodat2 fchown fchownat fcntl fcntl64
+		access chdir chown close close_range copy_file_range dup dup2 dup3 faccessat
+		faccessat2 fadvise64 fadvise64_64 fchdir fchown fchownat fcntl fcntl64
 		fdatasync fgetxattr flistxattr flock fstat fstat64 fstatat64 fstatfs fstatfs64 fsync ftruncate
 		ftruncate64 futimesat getcwd getdents getdents64 getxattr inotify_add_watch inotify_init
 		inotify_init1 inotify_rm_watch ioctl lchown lgetxattr link linkat listxattr llistxattr lseek
-		_llseek lstat lstat64 mkdir mkdirat mknod mknodat newfstatat open openat openat2 pread64 preadv
+		_llseek lstat lstat64 mkdir mkdirat newfstatat pread64 preadv
 		preadv2 pwrite64 pwritev pwritev2 read readahead readlink readlinkat readv rename renameat
 		renameat2 rmdir sendfile sendfile64 splice stat stat64 statfs statfs64 statx symlink symlinkat
 		sync_file_range tee truncate truncate64 umask unlink unlinkat utime utimensat utimensat_time64
@@ -71,9 +68,13 @@ var (
 	onItself = map[string][]uint32{"prlimit64": {0}, "sched_setaffinity": {0}, "setpriority": {0, 1}}
 )
 
+// modes are the system calls that give a file its mode, and which argument that is.
+var modes = map[string]uint32{"chmod": 1, "creat": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "mknod": 1,
+	"mknodat": 2, "open": 2, "openat": 3}
+
 // prctls are the orders of prctl that are allowed. Not among them is PR_SET_DUMPABLE, by which a process could not be
 // measured any more.
-var prctls = []uint64{
+var prctls = []uint32{
 	unix.PR_SET_PDEATHSIG, unix.PR_GET_PDEATHSIG, unix.PR_GET_DUMPABLE, unix.PR_SET_NAME, unix.PR_GET_NAME,
 	unix.PR_GET_SECCOMP, unix.PR_SET_KEEPCAPS, unix.PR_CAPBSET_READ, unix.PR_SET_TIMERSLACK, unix.PR_GET_TIMERSLACK,
 	unix.PR_SET_CHILD_SUBREAPER, unix.PR_GET_CHILD_SUBREAPER, unix.PR_SET_NO_NEW_PRIVS, unix.PR_GET_NO_NEW_PRIVS,
@@ -84,76 +85,107 @@ var prctls = []uint64{
 const namespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWNS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
+// A rule allows a system call if all conditions hold; several rules may allow the same one.
+type rule struct {
+	name       string
+	conditions []condition
+}
+
+// A condition is about an argument of a system call: it has none of some bits, or else it has one of them, or it is a
+// number.
+type condition struct {
+	argument uint32
+	test     bpf.JumpTest // what holds if it does not: JumpBitsSet, JumpBitsNotSet or JumpNotEqual
+	value    uint32       // JumpBitsNotSet does not look at the upper half of the argument; of the others, it is 0
+}
+
 // policy is what a program may call: one in a room may also leave its group.
-func policy(here *arch.Info, room bool) seccomp.Policy {
-	allow := seccomp.SyscallGroup{Action: seccomp.ActionAllow}
-	var names []string
-	if room {
-		names = slices.Concat(leaving, slices.Collect(maps.Keys(onItself)))
+func policy(here *arch.Info, room bool) (rules []rule) {
+	given := func(name string, conditions ...condition) {
+		if _, ok := here.SyscallNames[name]; ok {
+			rules = append(rules, rule{name, conditions})
+		}
 	}
 	for k := 1; k < len(allowed); k += 2 {
-		names = slices.Concat(names, strings.Fields(allowed[k]))
-	}
-	for _, name := range names {
-		if _, ok := here.SyscallNames[name]; ok {
-			allow.Names = append(allow.Names, name)
+		for name := range strings.FieldsSeq(allowed[k]) {
+			given(name)
 		}
-	}
-	given := func(name string, conditions ...seccomp.Condition) {
-		named := seccomp.NameWithConditions{Name: name, Conditions: conditions}
-		allow.NamesWithCondtions = append(allow.NamesWithCondtions, named)
 	}
 	// Threads have the open files of their process, which are looked at.
-	noSpace := seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: namespaces}
-	given("clone", noSpace, seccomp.Condition{Argument: 0, Operation: seccomp.BitsNotSet, Value: unix.CLONE_THREAD})
-	given("clone", noSpace, seccomp.Condition{Argument: 0, Operation: seccomp.BitsSet, Value: unix.CLONE_FILES})
+	noSpace := condition{0, bpf.JumpBitsSet, namespaces}
+	given("clone", noSpace, condition{0, bpf.JumpBitsSet, unix.CLONE_THREAD})
+	given("clone", noSpace, condition{0, bpf.JumpBitsNotSet, unix.CLONE_FILES})
 	// Datagrams could be sent elsewhere. The flags of clone3 are out of sight, so that libraries have to use clone.
-	given("socketpair", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: unix.AF_UNIX},
-		seccomp.Condition{Argument: 1, Operation: seccomp.BitsNotSet, Value: unix.SOCK_DGRAM})
+	given("socketpair", condition{0, bpf.JumpNotEqual, unix.AF_UNIX}, condition{1, bpf.JumpBitsSet, unix.SOCK_DGRAM})
 	// Other modes take disk that the size of a file does not show.
-	given("fallocate", seccomp.Condition{Argument: 1, Operation: seccomp.Equal, Value: 0})
+	given("fallocate", condition{1, bpf.JumpNotEqual, 0})
 	// Pages that processes share without a file stay when none of them has mapped them, and nobody can see how many.
-	given("mmap", seccomp.Condition{Argument: 3, Operation: seccomp.BitsNotSet, Value: unix.MAP_SHARED})
-	given("mmap", seccomp.Condition{Argument: 3, Operation: seccomp.BitsNotSet, Value: unix.MAP_ANONYMOUS})
-	for name, arguments := range onItself {
-		if room {
-			break
+	given("mmap", condition{3, bpf.JumpBitsSet, unix.MAP_SHARED})
+	given("mmap", condition{3, bpf.JumpBitsSet, unix.MAP_ANONYMOUS})
+	// Files that others run as their owner (setuid, setgid) could stay in a folder that is for writing. open has a mode
+	// only if it makes a file. The mode of openat2 is out of sight.
+	for name, argument := range modes {
+		given(name, condition{argument, bpf.JumpBitsSet, unix.S_ISUID | unix.S_ISGID})
+		if strings.HasPrefix(name, "open") {
+			given(name, condition{argument - 1, bpf.JumpBitsSet, unix.O_CREAT | unix.O_TMPFILE&^unix.O_DIRECTORY})
 		}
-		var zero []seccomp.Condition
+	}
+	for _, name := range leaving {
+		if room {
+			given(name)
+		}
+	}
+	for name, arguments := range onItself {
+		var zero []condition
 		for _, argument := range arguments {
-			zero = append(zero, seccomp.Condition{Argument: argument, Operation: seccomp.Equal})
+			if !room {
+				zero = append(zero, condition{argument, bpf.JumpNotEqual, 0})
+			}
 		}
 		given(name, zero...)
 	}
 	for _, order := range prctls {
-		given("prctl", seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: order})
+		given("prctl", condition{0, bpf.JumpNotEqual, order})
 	}
-	return seccomp.Policy{DefaultAction: seccomp.ActionErrno, Syscalls: []seccomp.SyscallGroup{allow}}
+	return rules
 }
 
 // filter returns the program of the kernel that decides about system calls. Those with the numbers of another processor
-// end the process.
+// end the process. It is not the assembler of go-seccomp-bpf, which after a condition compares the argument, and not
+// the call, with the numbers of the next calls.
 func filter(room bool) ([]bpf.RawInstruction, error) {
 	here, err := arch.GetInfo(runtime.GOARCH)
 	if err != nil {
 		return nil, err
 	}
-	p := policy(here, room)
-	body, err := p.Assemble()
-	if err != nil {
-		return nil, err
+	load := func(offset uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: offset, Size: 4} }
+	const number, processor, arguments = 0, 4, 16 // in struct seccomp_data, of processors that are little-endian
+	program := []bpf.Instruction{
+		load(processor),
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(here.ID), SkipTrue: 1},
+		bpf.RetConstant{Val: unix.SECCOMP_RET_KILL_PROCESS},
+		load(number),
 	}
-	for k := range body { // the library refuses with EPERM
-		if ret, ok := body[k].(bpf.RetConstant); ok && ret.Val == uint32(seccomp.ActionErrno)|uint32(unix.EPERM) {
-			body[k] = bpf.RetConstant{Val: uint32(seccomp.ActionErrno) | uint32(unix.ENOSYS)}
+	for _, r := range policy(here, room) {
+		end := 1 + 4*len(r.conditions) // from the first condition to behind what allows the call
+		nr := uint32(here.SyscallNames[r.name])
+		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: nr, SkipTrue: uint8(end)})
+		for _, c := range r.conditions {
+			lower := arguments + 8*c.argument
+			upper := bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: uint8(end - 4)}
+			if c.test != bpf.JumpNotEqual { // bits are in the lower half
+				upper.SkipTrue = 0
+			}
+			program = append(program, load(lower), bpf.JumpIf{Cond: c.test, Val: c.value, SkipTrue: uint8(end - 2)},
+				load(lower+4), upper)
+			end -= 4
+		}
+		program = append(program, bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW})
+		if len(r.conditions) > 0 {
+			program = append(program, load(number))
 		}
 	}
-	const archOffset = 4 // in struct seccomp_data
-	return bpf.Assemble(append([]bpf.Instruction{
-		bpf.LoadAbsolute{Off: archOffset, Size: 4},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(here.ID), SkipTrue: 1},
-		bpf.RetConstant{Val: uint32(seccomp.ActionKillProcess)},
-	}, body...))
+	return bpf.Assemble(append(program, bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}))
 }
 
 // filterCode is the filter of a room as struct sock_filter has it.

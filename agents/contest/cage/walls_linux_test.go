@@ -1,8 +1,11 @@
 package cage
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +16,7 @@ import (
 
 	"github.com/elastic/go-seccomp-bpf/arch"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 
 	"blockyard/agents/contest"
@@ -105,16 +109,51 @@ var never = []string{
 	"move_pages", "migrate_pages", "sched_setscheduler", "sched_setattr", "ioprio_set",
 }
 
+// TestFilterIsThePolicy: the program of the kernel allows what the policy says, for all calls, with arguments that it names,
+// with a bit more or less, and random ones.
+func TestFilterIsThePolicy(t *testing.T) {
+	machine, r := envtest.Must(arch.GetInfo(runtime.GOARCH)), rand.New(rand.NewPCG(1, 2))
+	for _, room := range []bool{true, false} {
+		program, _ := bpf.Disassemble(envtest.Must(filter(room)))
+		vm := envtest.Must(bpf.NewVM(program))
+		rules, values := map[int][][]condition{}, []uint64{0, 1, math.MaxUint64}
+		for _, r := range policy(machine, room) {
+			nr := machine.SyscallNames[r.name]
+			rules[nr], values = append(rules[nr], r.conditions), append(values, uint64(nr))
+			for _, c := range r.conditions {
+				v := uint64(c.value)
+				values = append(values, v, v|1<<32, ^v, v&-v, v^1)
+			}
+		}
+		for k := range 100_000 {
+			words, args := []uint32{uint32(k % 600), uint32(machine.ID), 0, 0}, [6]uint64{}
+			for a := range args {
+				if args[a] = values[r.IntN(len(values))]; r.IntN(9) == 0 {
+					args[a] = r.Uint64()
+				}
+				words = append(words, uint32(args[a]), uint32(args[a]>>32))
+			}
+			want := slices.ContainsFunc(rules[k%600], func(all []condition) bool {
+				return !slices.ContainsFunc(all, func(c condition) bool {
+					value := uint64(c.value)
+					return map[bpf.JumpTest]bool{bpf.JumpNotEqual: args[c.argument] != value,
+						bpf.JumpBitsSet: args[c.argument]&value != 0, bpf.JumpBitsNotSet: args[c.argument]&value == 0}[c.test]
+				})
+			})
+			data := envtest.Must(binary.Append(nil, binary.BigEndian, words)) // as the machine of package bpf loads them
+			got := envtest.Must(vm.Run(data))
+			require.Equal(t, want, got == unix.SECCOMP_RET_ALLOW, "room %v, call %d, arguments %x: %x", room, k%600, args, got)
+		}
+	}
+}
+
 // TestSystemCalls makes all system calls of a room by their numbers, those that no kernel has yet and those of other
 // numberings, too: what is not on the list of those allowed is not known.
 func TestSystemCalls(t *testing.T) {
 	machine := envtest.Must(arch.GetInfo(runtime.GOARCH))
 	var may []string // some of them with certain arguments only
-	for _, group := range policy(machine, true).Syscalls {
-		may = append(may, group.Names...)
-		for _, name := range group.NamesWithCondtions {
-			may = append(may, name.Name)
-		}
+	for _, r := range policy(machine, true) {
+		may = append(may, r.name)
 	}
 	for _, name := range never {
 		require.NotContains(t, may, name)

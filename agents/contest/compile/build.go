@@ -177,11 +177,11 @@ const (
 )
 
 // A head keeps the first bytes of what is written to it.
-type head struct{ bytes.Buffer }
+type head struct{ kept bytes.Buffer }
 
 // Write keeps what there is room for, and reports that all of b is written.
 func (h *head) Write(b []byte) (int, error) {
-	h.Buffer.Write(b[:min(len(b), maxOutput-h.Len())])
+	h.kept.Write(b[:min(len(b), maxOutput-h.kept.Len())])
 	return len(b), nil
 }
 
@@ -208,7 +208,7 @@ func (c *compiler) in(dir string, argv ...string) error {
 		return refuse("%s does not start here: %v", argv[0], err)
 	}
 	tidy := func(b *head) string {
-		return strings.TrimSpace(strings.ReplaceAll(b.String(), c.dir+string(filepath.Separator), ""))
+		return strings.TrimSpace(strings.ReplaceAll(b.kept.String(), c.dir+string(filepath.Separator), ""))
 	}
 	text := cmp.Or(tidy(&log), tidy(&out))
 	if why := cmp.Or(errorLineIn(tidy(&log)), errorLineIn(tidy(&out)), errorIn(text)); why != "" && late == nil {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -121,6 +122,9 @@ func TestCompileErrorsAreForTheAuthor(t *testing.T) {
 		requireRefusal(t, err, want)
 		require.NotEmpty(t, err.(*Refusal).Output)
 	}
+	var h head
+	envtest.Must(io.Copy(&h, io.LimitReader(strings.NewReader(strings.Repeat("x", 1<<20)), 1<<20))) // as the output of a tool comes
+	require.Equal(t, maxOutput, h.kept.Len())
 }
 
 // unpacked unpacks a submission as its contained process does, and returns the folder.

@@ -253,13 +253,26 @@ func TestBuildsAttackTheirProcess(t *testing.T) {
 	})
 }
 
-// TestKeepIsBounded: files of holes, which take no bytes in an archive, count as what they would take.
+// TestKeepIsBounded: files of holes, which take no bytes in an archive, count as what they would take; no link leads out.
 func TestKeepIsBounded(t *testing.T) {
 	holes := envtest.File(t, "holes", "")
 	require.NoError(t, os.Truncate(holes, 1<<30))
 	sparse := envtest.Must(exec.Command("tar", "-C", filepath.Dir(holes), "--sparse", "-cf", "-", "holes").Output())
 	require.Less(t, len(sparse), 1<<20)
 	require.EqualError(t, keep(bytes.NewReader(sparse), t.TempDir()), "its build leaves more than 256 MiB")
+
+	var links bytes.Buffer
+	w, into := tar.NewWriter(&links), t.TempDir()
+	for name, to := range map[string]string{"here": ".", "deep/up": "..", "far": "deep/up/../../x", "kept": "deep/up"} {
+		require.NoError(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeSymlink, Name: name, Linkname: to}))
+	}
+	require.NoError(t, w.Close())
+	require.NoError(t, os.Mkdir(filepath.Join(into, "deep"), 0o755))
+	require.NoError(t, keep(&links, into))
+	for name, there := range map[string]bool{"here": true, "deep/up": true, "kept": true, "far": false} {
+		_, err := os.Lstat(filepath.Join(into, name))
+		require.Equal(t, there, err == nil, name)
+	}
 
 	var head bytes.Buffer
 	require.NoError(t, tar.NewWriter(&head).WriteHeader(&tar.Header{Name: "a", Size: 1 << 40, Mode: 0o644}))

@@ -244,6 +244,11 @@ func keep(in io.Reader, into string) error {
 			return err
 		}
 	}
+	for name := range links { // through others, one may lead out
+		if _, err := root.Stat(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			_ = root.Remove(name)
+		}
+	}
 	return nil
 }
 

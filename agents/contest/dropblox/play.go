@@ -49,13 +49,15 @@ func (p *Player) Play(ctx context.Context) (Result, error) {
 	r := Result{}
 	switch {
 	case p.Log != nil:
-		room := maxErrors
-		p.Program.Complain = func(line string) {
-			if room -= len(line); room > 0 {
-				p.Log(contest.Error, line)
+		some := func(kind contest.Kind, what string) func(line string) {
+			room := maxErrors // in the game
+			return func(line string) {
+				if room -= len(what) + len(line) + logged; room > 0 {
+					p.Log(kind, what+line)
+				}
 			}
 		}
-		p.Program.Foreign = func(line string) { p.Log(contest.Remark, "not a command: "+line) }
+		p.Program.Complain, p.Program.Foreign = some(contest.Error, ""), some(contest.Remark, "not a command: ")
 		defer func() { p.Program.Foreign, p.Program.Complain = nil, nil }()
 	case p.Console != nil && p.Program.Foreign == nil:
 		p.Program.Foreign = func(line string) { p.Console.line("", "INVALID COMMAND: "+line) }
@@ -105,7 +107,11 @@ func (p *Player) play(ctx context.Context, r *Result) error {
 		if err != nil {
 			return err
 		}
-		p.log(contest.FromBot, words(t.Commands, ", "))
+		answer := words(t.Commands[:min(len(t.Commands), maxLogged)], ", ")
+		if more := len(t.Commands) - maxLogged; more > 0 {
+			answer += fmt.Sprintf(" and %d more", more)
+		}
+		p.log(contest.FromBot, answer)
 		p.log(contest.Time, fmt.Sprintf("%.3f ms of %.3f ms; CPU %.3f ms", 1000*t.Elapsed.Seconds(), 1000*left.Seconds(),
 			1000*t.CPU.Seconds()))
 		r.Used += t.Elapsed
@@ -226,6 +232,8 @@ const (
 	MaxCommands = 1 << 16  // commands
 	maxOutput   = 16 << 20 // bytes in all
 	maxShown    = 64 << 10 // bytes of lines that are not commands
+	maxLogged   = 1000     // commands of a turn in a log
+	logged      = 20       // bytes of a line in a log, beside its text
 )
 
 type output struct {
@@ -271,7 +279,7 @@ func (o *output) line(text string) {
 const (
 	exitTime  = time.Second            // to end by itself after closing its output: a busy machine takes its time
 	Grace     = 500 * time.Millisecond // between being asked to end and being killed
-	maxErrors = 1 << 20                // bytes of standard error that are passed on in a turn
+	maxErrors = 1 << 20                // bytes of standard error that are passed on in a turn, or logged in a game
 )
 
 type Ending int

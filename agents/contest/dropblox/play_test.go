@@ -161,6 +161,18 @@ func TestTurnLimit(t *testing.T) {
 	require.Equal(t, "turns", g.kept.Meta["reason"])
 }
 
+// TestLogIsBounded: what a program says beside its commands, and how many it gives, does not fill a disk.
+func TestLogIsBounded(t *testing.T) {
+	size, p := 0, script(t, `yes left | head -n 5000; yes | head -n 30000; yes | head -n 30000 >&2`)
+	play(t.Context(), t, Player{Program: p, Turns: 8, Log: func(kind contest.Kind, text string) {
+		if size += len(text) + logged; kind == contest.FromBot {
+			require.Regexp(t, "^(left, ){999}left and 4000 more$", text)
+		}
+	}}, "5", time.Minute)
+	require.Greater(t, size, maxErrors)
+	require.Less(t, size, 2*maxErrors+8*20_000)
+}
+
 func TestPointLimit(t *testing.T) {
 	o := readOriginal(t, "noisy")
 	g := play(t.Context(), t, Player{Program: o.program(t), Points: 10}, strconv.Itoa(o.Seed), time.Hour)

@@ -43,24 +43,26 @@ func Submissions(g *env.Game, dir string) (list []*bots.Agent, err error) {
 const (
 	mostName   = 80   // bytes of a name that are shown
 	mostReason = 1000 // bytes of the reason why an entrant is refused, or a game does not count
+	// bytes of a submission that tell it from others: there may be files of any length
+	mostPrinted = int64(64 << 20)
 )
 
-// Enter returns an entrant for each agent. Their names differ. Prepare makes them ready to play.
-func Enter(agents []*bots.Agent) ([]*Entrant, error) {
-	var all []*Entrant
+// Enter returns an entrant for each agent. Their names differ, also as those of files. Prepare makes them ready.
+func Enter(agents []*bots.Agent) (all []*Entrant) {
 	for _, a := range agents {
 		print := a.Spec
 		if a.Kind == bots.Submission {
 			var err error
 			if print, err = fingerprint(a.Spec); err != nil {
-				return nil, err
+				print = err.Error() // Prepare refuses it
 			}
 		}
 		all = append(all, enter(a, print, unused(ansi.Plain(a.Name, mostName), func(name string) bool {
-			return slices.ContainsFunc(all, func(o *Entrant) bool { return o.Name == name })
+			name = fileName(name)
+			return slices.ContainsFunc(all, func(o *Entrant) bool { return strings.EqualFold(fileName(o.Name), name) })
 		})))
 	}
-	return all, nil
+	return all
 }
 
 // enter returns the entrant of this name that an agent is.
@@ -81,8 +83,9 @@ func unused(base string, taken func(name string) bool) string {
 	return name
 }
 
+// fingerprint identifies what a submission is made of: its first mostPrinted bytes, and the lengths of what is behind.
 func fingerprint(path string) (string, error) {
-	sum := sha256.New()
+	sum, left := sha256.New(), mostPrinted
 	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		local, _ := filepath.Rel(path, name)
 		if err != nil || compile.LeftOut(local) || !d.Type().IsRegular() {
@@ -94,8 +97,13 @@ func fingerprint(path string) (string, error) {
 		}
 		defer f.Close()
 		fmt.Fprintf(sum, "%q\n", filepath.ToSlash(local))
-		_, err = io.Copy(sum, f)
-		return err
+		n, err := io.CopyN(sum, f, left)
+		if left -= n; errors.Is(err, io.EOF) {
+			return nil
+		}
+		info, wrong := f.Stat()
+		fmt.Fprint(sum, info.Size())
+		return errors.Join(err, wrong)
 	})
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
 }

@@ -5,6 +5,7 @@ package tournament
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -30,10 +31,15 @@ func TestHostileSubmissions(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "x\x1b[2J\ny"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "x\x1b[2J\ny", "\x1b[31m.txt"), nil, 0o600))
 
-	refused := map[string]string{}
-	for _, e := range envtest.Must(Enter(envtest.Must(Submissions(blockbattle.Game, dir)))) {
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "large.py"), nil, 0o600))
+	require.NoError(t, os.Truncate(filepath.Join(dir, "large.py"), 1<<40)) // of holes
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "A_b.py"), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a|b.py"), nil, 0o600))
+
+	refused, into := map[string]string{}, map[string]bool{}
+	for _, e := range Enter(envtest.Must(Submissions(blockbattle.Game, dir))) {
 		require.NoError(t, e.Prepare(t.Context(), out, compile.Default, 0, nil))
-		refused[e.Name] = e.Refused
+		refused[e.Name], into[strings.ToLower(e.into)] = e.Refused, true
 		require.NotRegexp(t, `[[:cntrl:]]`, e.Name+e.Refused)
 	}
 	const no = "neither a file nor a folder; links are not followed; see agents/SUBMISSIONS.md"
@@ -42,7 +48,9 @@ func TestHostileSubmissions(t *testing.T) {
 	}
 	require.Contains(t, refused["inside"], "holds no source file")
 	require.Contains(t, refused, "x [2J y")
-	require.Len(t, refused, 5)
+	require.Contains(t, refused["large"], "1099511627776 bytes, want at most")
+	require.Len(t, refused, 8)
+	require.Len(t, into, 8)
 	require.NoError(t, filepath.WalkDir(out, func(path string, _ os.DirEntry, err error) error {
 		require.NotContains(t, path, "link.py")
 		return err

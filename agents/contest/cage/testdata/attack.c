@@ -280,6 +280,33 @@ static int tables(long mib) {
 	return hold();
 }
 
+/* mappings of memory, each of which takes time to look at and memory of the kernel */
+static int mappings(long processes) {
+	size_t page = 4096, n = 60000;
+	char *p = mmap(0, n * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	for (size_t k = 0; p != MAP_FAILED && k < n; k += 2)
+		mprotect(p + k * page, page, PROT_READ);
+	while (--processes > 0 && fork() != 0)
+		;
+	return hold();
+}
+
+/* a program that others run as its user */
+static int setid(void) {
+	struct stat s;
+	uint64_t how[3] = {O_CREAT | O_WRONLY, 06755, 0};
+	syscall(437, AT_FDCWD, "a", how, sizeof how); /* openat2 */
+	close(open("b", O_CREAT | O_WRONLY, 06755));
+	mknod("c", S_IFREG | 06755, 0);
+	close(open("d", O_CREAT | O_WRONLY, 0755));
+	chmod("d", 06755);
+	syscall(452, AT_FDCWD, "d", 06755, 0); /* fchmodat2 */
+	char name[] = "a";
+	while (*name < 'd' && (stat(name, &s) != 0 || (s.st_mode & 06000) == 0))
+		++*name;
+	return stat(name, &s) == 0 && (s.st_mode & 06000) != 0;
+}
+
 /* a process that may not be looked at, because its program may not be read */
 static int hidden(const char *self, char **a) {
 	char copy[] = "hidden";
@@ -387,6 +414,8 @@ static int try(char **a) {
 	if (IS("zombies")) return zombies();
 	if (IS("flight")) return flight();
 	if (IS("piped")) return piped();
+	if (IS("mappings")) return mappings(atol(x));
+	if (IS("setid")) return setid();
 	if (IS("tables")) return tables(atol(x));
 	if (IS("hidden")) return hidden(a[0], a);
 	if (IS("files")) return fill(x, atol(y), 0);
