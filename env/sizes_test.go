@@ -31,9 +31,9 @@ const product = "product" // the part of the code that users run
 
 // parts are the kinds of code; see partOf.
 var parts = []budget{
-	{product, 78_045, "all programs, pages, bots and the Python package: what a reader has to hold"},
+	{product, 78_075, "all programs, pages, bots and the Python package: what a reader has to hold"},
 	{"tests of Go", 45_866, "beside what they test, with the helpers and inputs that they alone use"},
-	{"tests of Python", 10_184, "on a real server"},
+	{"tests of Python", 10_228, "on a real server"},
 	{"tests of the repository", 2_443, "its layout, sizes, pages, releases and this table"},
 	{"benches", 2_727, "every measurement, and the libraries that ours is measured beside"},
 	{"tools", 1_767, "what builds, checks and releases; scripts of longer runs; the documentation site"},
@@ -80,12 +80,12 @@ var budgets = []budget{
 	{"env/tetrisduel/...", 691, "the rules of the Tetris duel"},
 	{"env/wintetris/...", 931, "the rules of WinTetris, by placements and by ticks"},
 	{"rpc/python/blockyard", 1_122, "names that users import: environments in the forms of other libraries, their policies, errors"},
-	{"rpc/python/blockyard/vector/...", 1_512, "vector environments"},
-	{"rpc/python/blockyard/transport/...", 1_853, "bytes to a server and back"},
-	{"rpc/python/blockyard/formats/...", 626, "arguments, files, and descriptions of games"},
+	{"rpc/python/blockyard/vector/...", 1_536, "vector environments"},
+	{"rpc/python/blockyard/transport/...", 1_857, "bytes to a server and back"},
+	{"rpc/python/blockyard/formats/...", 628, "arguments, files, and descriptions of games"},
 	{"rpc/python/blockyard/pool/...", 474, "games that are ready first are played first"},
 	{"rpc/python/blockyard/commands/...", 459, "a file per command"},
-	{"rpc/python/blockyard/evaluation/...", 325, "matches and ladders of policies"},
+	{"rpc/python/blockyard/evaluation/...", 326, "matches and ladders of policies"},
 	{"rpc/python/blockyard/networks/...", 339, "networks as files, in numpy, PyTorch and ONNX"},
 	{"rpc/python/blockyard/rendering/...", 68, "pictures of games in notebooks and terminals"},
 }

@@ -1,7 +1,6 @@
 """The single environment, and the registration of all environments with Gymnasium."""
 
 import json
-import operator
 import pathlib
 import sys
 from collections.abc import Mapping
@@ -14,7 +13,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from .errors import on_error
-from .formats.arguments import copy_actions
+from .formats.arguments import copy_actions, integer
 from .rendering.svg import game_picture
 from .vector.batch import NO_SEAT, Obs
 from .vector.engine import Engine
@@ -112,7 +111,7 @@ class BlockEnv(Games, gymnasium.Env[Obs, np.int64]):
             NeedsResetError: the episode is over or was never started.
             TypeError: the action is not an integer.
         """
-        number, batch, memory, engine = operator.index(action), self._batch, self._memory, self.vector.engine
+        number, batch, memory, engine = integer("action", action), self._batch, self._memory, self.vector.engine
         if batch.rungs is not None or engine.options.actions != "ids":
             obs, reward, terminated, truncated, infos = self.vector.step(np.array([number], np.int64))
             obs, infos = _first(obs, infos)

@@ -53,13 +53,35 @@ def test_order(nowhere, monkeypatch):
         binary.find_server()
 
 
-def test_built_in_a_checkout(nowhere, monkeypatch):
-    root = nowhere / "site-packages"
+@pytest.fixture
+def checkout(nowhere, monkeypatch):
+    """A package in its checkout."""
+    root = nowhere / "checkout"
+    source, package = program(root / "rpc" / "main.go"), root / "rpc" / "python" / "blockyard"
+    package.mkdir(parents=True)
+    monkeypatch.setattr(binary, "_PACKAGE", package)
     (root / "go.mod").write_text("module x\n")
-    program(root / "rpc" / "main.go")
+    (root / "go.sum").write_text("")
+    return source
+
+
+def test_an_installed_program_stays(checkout, nowhere, monkeypatch):
+    """Also in a virtual environment in a checkout, with Go, where it cannot be started."""
+    package = nowhere / "checkout" / ".venv" / "lib" / "blockyard"
+    monkeypatch.setattr(binary, "_PACKAGE", package)
+    program(nowhere / "bin" / "go", FAKE_GO)
+    program(package / "_bin" / binary.NAME, "mine").chmod(0o644)
+    (package / "_bin" / binary.LIBRARY).write_text("mine")
+    os.utime(checkout)
+    with pytest.raises(blockyard.ServerStartError, match="is not executable"):
+        binary.find_server()
+    assert binary.find_library(build=True).read_text() == (package / "_bin" / binary.NAME).read_text() == "mine"
+
+
+def test_built_in_a_checkout(checkout, nowhere):
     go = program(nowhere / "bin" / "go", FAKE_GO)
     built = binary.find_server()
-    assert built == root / "blockyard" / "_bin" / binary.NAME
+    assert built == nowhere / "checkout" / "rpc" / "python" / "blockyard" / "_bin" / binary.NAME
     assert built.read_text() == "built\n"
     assert os.listdir(built.parent) == [binary.NAME]
     built.unlink()
@@ -69,20 +91,13 @@ def test_built_in_a_checkout(nowhere, monkeypatch):
     assert os.listdir(built.parent) == []
 
 
-def test_built_again_when_a_source_is_newer(nowhere, monkeypatch):
-    root = nowhere / "checkout"
-    package = root / "rpc" / "python" / "blockyard"
-    package.mkdir(parents=True)
-    monkeypatch.setattr(binary, "_PACKAGE", package)
-    (root / "go.mod").write_text("module x\n")
-    (root / "go.sum").write_text("")
-    source = program(root / "rpc" / "main.go")
+def test_built_again_when_a_source_is_newer(checkout, nowhere):
     program(nowhere / "bin" / "go", FAKE_GO)
     built = binary.find_server()
     built.write_text("kept\n")
     assert binary.find_server().read_text() == "kept\n"
     later = built.stat().st_mtime + 10
-    os.utime(source, (later, later))
+    os.utime(checkout, (later, later))
     assert binary.find_server().read_text() == "built\n"
     (nowhere / "bin" / "go").unlink()
     assert binary.find_server().read_text() == "built\n"  # without Go, what is there is used

@@ -121,6 +121,12 @@ def test_on_the_server_of_an_environment(server):
         assert (got.seats, got.sets, got.a, got.b) == (3, 4, "policy", "random")
         np.testing.assert_array_equal(env.snapshot(), before)
     assert seen == {"bits", "globals"}
+    with blockyard.make("BlockBattle-v0", address=server.unix) as env:
+        single = blockyard.evaluate("first", game=env, games=2)
+        assert single == blockyard.evaluate("first", game=env.vector, games=2)
+        assert len(blockyard.ladder({"a": "first", "b": "random"}, game=env, games=2).players) == 2
+    with pytest.raises(TypeError, match="want the id of a game or an environment"):
+        blockyard.evaluate("first", game=None)
 
 
 class Remembering:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import json
 import subprocess
 import warnings
+from functools import partial
 from pathlib import Path
 
 import gymnasium
@@ -147,6 +149,19 @@ def test_single_environment(server, tmp_path, datasets):
     with pytest.raises(ValueError, match="drives one seat"):
         blockyard.make(GAME, address=server.unix, opponents=None, record=tmp_path / "none.jsonl")
     assert not (tmp_path / "none.jsonl").exists()
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_an_environment_that_is_dropped(server, tmp_path, datasets, own):
+    path = tmp_path / "games.jsonl"
+    with blockyard.connect(server.unix) as client:
+        env = (partial(blockyard.make_vec, address=server.unix) if own else client.make_vec)(GAME, 8, max_episode_steps=5)
+        env.record(path, every=1)
+        ended = random_steps(env, 30)
+        del env
+        gc.collect()
+        client.connection.call("describe", GAME)  # on which others ask, what is left to do is done first
+        assert check(datasets, path) == ended > 0
 
 
 def test_other_interfaces(server, tmp_path, datasets):

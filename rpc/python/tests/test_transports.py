@@ -122,6 +122,22 @@ def test_buffers(server, name):
         np.testing.assert_array_equal(buffer.actions, q.actions)
         with pytest.raises(ValueError, match="at least 1"):
             env.buffer(0)
+        with (
+            begun("WinTetris-v0", 6, seed=2, **kwargs) as theirs,
+            begun(GAME, 6, seed=2, opponents=None, **kwargs) as third,  # whose buffers have the same numbers
+        ):
+            third.buffer(20)
+            actions, out = env.sample_actions(rng), third.buffer(20)[19]
+            env.step(actions, out=out)
+            np.testing.assert_array_equal(out.planes, twin.step(actions)[0]["planes"])
+            env.buffer(40)
+            for use in (lambda b: env.step(actions, out=b[0]), env.step_into, env.rollout):
+                with pytest.raises(ValueError, match="with other arrays; use this one's buffer"):
+                    use(theirs.buffer(2))
+        with pytest.raises(TypeError, match=r"out: want buffer\[t\], or a dict"):
+            env.step(actions, out=buffer)
+        with pytest.raises(ValueError, match="keep 'first': want one of"):
+            env.rollout(3, keep="first")
 
 
 @pytest.mark.parametrize("name", ["auto", "socket", "tcp", "split"])

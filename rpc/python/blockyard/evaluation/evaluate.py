@@ -19,7 +19,7 @@ from ..transport.policies import checked
 from ..transport.progress import bar
 from ..transport.session import Session
 from ..vector.batch import Obs
-from ..vector.env import BlockVectorEnv, asked
+from ..vector.env import BlockVectorEnv, asked, vector_of
 from .standings import Game, Ladder, MultiPlayerEvaluation, SinglePlayerEvaluation, TwoPlayerEvaluation, report
 
 Several = Sequence[Player | Mixture]
@@ -86,6 +86,7 @@ def evaluate(
     if isinstance(policy, str) and isinstance(opponents, Mapping) and has_policies(opponents):
         raise TypeError("opponents: a spec plays specs, or one policy at a time: pass a list instead of a mixture")
     if not isinstance(game, str):
+        game = vector_of(game)
         seats, packed = seats or game.seats, game.packed
     with asked(game, address, token=token, tls=tls, timeout=timeout) as (client, spec):
         count = spec.min_seats if seats is None else positive("seats", seats)
@@ -159,7 +160,7 @@ def ladder(
         for name, one in players.items()
     }
     if not isinstance(game, str):
-        packed = game.packed
+        packed = vector_of(game).packed
     with asked(game, address, token=token, tls=tls, timeout=timeout) as (client, spec):
         if not spec.min_seats <= 2 <= spec.max_seats:
             raise ValueError(f"ladder: {spec.name} has no game of two seats")

@@ -2,7 +2,8 @@
 
 import operator
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, SupportsIndex
+from contextlib import suppress
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,11 +29,12 @@ def game_name(game: str) -> str:
     return game.removeprefix("blockyard:").removeprefix("blockyard/")
 
 
-def integer(name: str, value: object) -> int:
-    """Return an integer argument; raise TypeError if it is something else, which a bool is."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, SupportsIndex):
-        raise TypeError(f"{name}: want an integer, got {value!r:.100}")
-    return operator.index(value)
+def integer(name: str, value: Any) -> int:
+    """Return an integer argument; raise TypeError if it is something else, which a bool and an array are."""
+    with suppress(TypeError):
+        if not isinstance(value, (bool, np.bool_)):
+            return operator.index(value)
+    raise TypeError(f"{name}: want an integer, got {value!r:.100}")
 
 
 def positive(name: str, value: object) -> int:

@@ -23,7 +23,7 @@ from ..errors import WeightsError
 from ..formats.arguments import Ids, check_seed
 from ..provenance import write_whole
 from ..transport.address import Tls
-from ..vector.env import BlockVectorEnv, asked
+from ..vector.env import BlockVectorEnv, asked, vector_of
 from ..vector.results import Outcomes
 from .perceptron import ACTIVATION, Layers, check, forward, sizes, tensors
 
@@ -116,7 +116,7 @@ def features(env: BlockVectorEnv, env_ids: Ids = None, *, seed: int | None = Non
     Raises:
         RequestError: the game defines no features, or the server is too old.
     """
-    options = [] if seed is None else [{"seed": check_seed(seed)}]
+    env, options = vector_of(env), [] if seed is None else [{"seed": check_seed(seed)}]
     pages = list(env.engine.pages("features", env_ids, *options))
     entries = sum(len(d["done"]) for d in pages)
     width = sum(len(d["features"]) for d in pages) // 4 // entries if entries else len(feature_facts(env))

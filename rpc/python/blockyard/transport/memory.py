@@ -149,6 +149,8 @@ class StepMemory:
     @classmethod
     def over_arrays(cls, handle: Handle, given: Mapping[str, NDArray[Any]]) -> StepMemory:
         """Return step memory over arrays of the caller, in which each is checked; other fields get new memory."""
+        if not isinstance(given, Mapping):
+            raise TypeError(f"out: want buffer[t], or a dict of arrays by field, got {given!r:.100}")
         if unknown := set(given) - {f.name for f in handle.fields}:
             raise ValueError(f"out: unknown fields {sorted(unknown)}; want some of {[f.name for f in handle.fields]}")
         arrays = {}
@@ -176,6 +178,11 @@ class StepMemory:
             return
         for f in self._fields:
             np.copyto(self.arrays[f.name], np.ndarray(f.shape, f.dtype, data, f.offset))
+
+    def check(self, handle: Handle) -> None:
+        """Raise ValueError unless steps of these games fit: memory of others has other arrays."""
+        if self._fields is not handle.fields and self._fields != handle.fields:
+            raise ValueError("buffer: it is that of an environment with other arrays; use this one's buffer()")
 
     def reuse(self) -> StepMemory:
         """Prepare for the next step: drop what was cached, and invalidate lazy values of the last step."""

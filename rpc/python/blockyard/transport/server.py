@@ -91,18 +91,16 @@ def _executable(path: Path) -> bool:
 
 
 def _module_root() -> Path | None:
-    """Return the folder of the Go module that contains this file; None if there is none."""
-    for folder in _PACKAGE.parents:
-        if (folder / "go.mod").is_file():
-            return folder if (folder / "rpc" / "main.go").is_file() else None
-    return None
+    """Return the checkout that this package is a part of; None for an installed one, also in a checkout's folders."""
+    root = _PACKAGE.parents[min(2, len(_PACKAGE.parents) - 1)]
+    own = _PACKAGE.parent == root / "rpc" / "python" and (root / "go.mod").is_file()
+    return root if own and (root / "rpc" / "main.go").is_file() else None
 
 
 def _newer_sources(built: Path) -> tuple[str | None, bool]:
     """Return the path of the ``go`` command, if any, and whether it could build a newer file from this checkout."""
     root, go = _module_root(), shutil.which("go")
-    # A checkout may also hold a virtual environment in which this package is installed: that one stays as it is.
-    if not root or not go or _PACKAGE.parent != root / "rpc" / "python" or not built.is_file():
+    if not root or not go or not built.is_file():
         return go, False
     age = built.stat().st_mtime
     folders = [root / name for name in ("env", "datasets", "agents", "train", "rpc")]

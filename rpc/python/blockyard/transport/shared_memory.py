@@ -100,13 +100,13 @@ class SharedMemoryTransport(SocketTransport):
                 os.close(fd)
 
     def _post(self, memory: StepMemory, method: str, *params: Any) -> Future:
-        if memory.slot is None:
+        if memory.slot is None or memory not in self._numbered:
             return super()._post(memory, method, *params)
         options = params[-1] | {"slot": memory.slot}
         return self.client.connection.post(method, self.handle.number, *params[:-1], options)
 
     def _post_step(self, actions: NDArray[np.uint16], memory: StepMemory) -> Future:
-        if memory.slot is None:
+        if memory.slot is None or memory not in self._numbered:  # slots of another environment have the same numbers
             return super()._post_step(actions, memory)
         if memory.actions is not actions:
             assert memory.actions is not None
@@ -116,7 +116,7 @@ class SharedMemoryTransport(SocketTransport):
         return future
 
     def rollout(self, buffer: RolloutBuffer, policy: str, pause: Pause) -> None:
-        if buffer.first_slot is None:
+        if buffer.first_slot is None or buffer not in self._numbered:
             super().rollout(buffer, policy, pause)
             return
         for done, steps in rollout_parts(buffer.steps, buffer.steps, pause):

@@ -217,7 +217,7 @@ class Batch:
         infos = Infos()
         if self.with_mask:
             infos.put_lazy("action_mask", partial(self._masks, memory, memory.generation), valid)
-        infos.put("acting", acting, valid)
+        infos.put("acting", acting.copy(), valid)
         if memory.illegal is not None:
             infos.put("illegal", memory.illegal.copy() if memory.pooled else memory.illegal, valid)
         infos.put("score", score.copy() if memory.pooled else score, valid)

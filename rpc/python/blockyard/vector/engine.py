@@ -41,6 +41,7 @@ class Engine:
         afterstate_calls: the seed of the last call of afterstates without one.
         fetch: called before steps; None if nothing is recorded.
         recording: the current or last Recording; None if there was none.
+        ends: called when the owner of the games is collected without close, the last first.
     """
 
     def __init__(self, game: str, num_envs: int, options: Options) -> None:
@@ -49,6 +50,7 @@ class Engine:
         self.pending: tuple[Any, StepMemory, Index] | None = None
         self.closed = False
         self._dropped: weakref.finalize[..., Any] | None = None
+        self.ends: list[Callable[[], object]] = []
         self.fetch: Callable[[], None] | None = None
         self.recording: Any = None
         opening = Opening(game, options)
@@ -114,8 +116,11 @@ class Engine:
         self._acted = None if last is None else batch.complete(last, False)
         if out is None:
             memory = self.next_memory()
+        elif isinstance(out, StepMemory):
+            out.check(batch.handle)
+            memory = out.reuse()
         else:
-            memory = out.reuse() if isinstance(out, StepMemory) else StepMemory.over_arrays(batch.handle, out)
+            memory = StepMemory.over_arrays(batch.handle, out)
         row = self._actions if memory.actions is None else memory.actions
         copy_actions(actions, row, batch.choices, self._acted)
         if last is not None and self._acted is not None:
@@ -212,11 +217,14 @@ class Engine:
         return self.opponents.stats(reset)
 
     def free_with(self, owner: object) -> None:
-        """On a session that stays open, free the games when their owner is collected."""
-        if not self.own_client:
-            drop = self.transport.client.connection.dropped.append
-            self._dropped = weakref.finalize(owner, drop, partial(self.opponents.free, False))
-            self._dropped.atexit = False
+        """When their owner is collected, end what is in progress; on a session that stays open, free the games."""
+        ends = partial(_end_all, self.ends)
+        if self.own_client:
+            self._dropped = weakref.finalize(owner, ends)
+        else:
+            self.ends.append(partial(self.opponents.free, False))
+            self._dropped = weakref.finalize(owner, self.transport.client.connection.dropped.append, ends)
+        self._dropped.atexit = False
 
     def close(self) -> None:
         """Free the games, and the session if nobody else uses it."""
@@ -224,3 +232,8 @@ class Engine:
             self._dropped.detach()
         self.opponents.free(self.own_client)
         self.closed = True
+
+
+def _end_all(ends: list[Callable[[], object]]) -> None:
+    while ends:
+        ends.pop()()

@@ -11,7 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from ..errors import BlockyardError, on_error, plain
-from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, positive, reset_options
+from ..formats.arguments import Ids, Seed, check_seed, check_seeds, game_ids, game_name, one_of, positive, reset_options
 from ..formats.arrays import unpack
 from ..formats.checkpoint_file import Checkpoint
 from ..formats.opponents import Policy
@@ -181,6 +181,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         if self.engine.options.actions != "ids":
             raise RuntimeError("step_into: a buffer has ids of actions, and these are afterstates: step(out=buffer[t])")
         memory = buffer[t]
+        memory.check(self._batch.handle)
         self.engine.before_step("step_into")
         assert memory.actions is not None
         self.engine.transport.step(memory.actions, memory)
@@ -196,6 +197,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         if self.engine.pending is None:
             raise RuntimeError("step_wait: no step is in progress; call step_async first")
         (future, memory, before), self.engine.pending = self.engine.pending, None
+        self.engine.check("step_wait")
         self.engine.transport.wait(future)
         return self.engine.finish(memory, before)
 
@@ -291,8 +293,10 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         """
         self.engine.check("rollout")
         policy, transport = self.engine.opponents.send_policy(policy), self.engine.transport
+        one_of("keep", keep, ("all", "last"))
         if isinstance(steps, RolloutBuffer):
             count, buffer = steps.steps, steps
+            buffer.memories[0].check(self._batch.handle)
         else:
             count = positive("steps", steps)
             if keep == "last" and count > 1:
@@ -317,7 +321,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
                 have policies as opponents: then restore again or reset.
         """
         self.engine.check("restore_checkpoint")
-        self._resume(data)
+        resume(self.engine, Checkpoint.from_bytes(data))
         self.engine.resumed = None
         return self._batch.shown()
 
@@ -326,7 +330,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
     @property
     def acting(self) -> NDArray[np.bool_]:
         """Which rows must act in the next step: bool (num_envs,)."""
-        return self._batch.complete(self._batch.current, False)
+        return self._batch.complete(self._batch.current, False).copy()
 
     @property
     def scores(self) -> NDArray[np.int32]:
@@ -540,11 +544,21 @@ def _again(kind: Any, given: Any, data: bytes | None, policies: dict[str, Policy
     return env
 
 
+def vector_of(env: Any) -> BlockVectorEnv:
+    """Return the vector environment that env is, or has below its wrappers; TypeError if it has none."""
+    own = getattr(env, "unwrapped", env)
+    own = getattr(own, "vector", own)
+    if not isinstance(own, BlockVectorEnv):
+        raise TypeError(f"want the id of a game or an environment of this package, got {env!r:.100}")
+    return own
+
+
 @contextmanager
 def asked(game: str | BlockVectorEnv, address: str | None, **how: Any) -> Iterator[tuple[Session, GameSpec]]:
     """Yield a session for a game, an id or an environment, whose own session it is then; and the game's spec."""
     if not isinstance(game, str):
-        yield game.client, game.game_spec
+        env = vector_of(game)
+        yield env.client, env.game_spec
         return
     with Session(address, **how) as session:
         yield session, session.describe(game_name(game))

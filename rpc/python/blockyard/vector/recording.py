@@ -4,7 +4,6 @@ import atexit
 import os
 import subprocess
 import time
-import weakref
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -102,6 +101,7 @@ class Recording:
         if self.state == "recording":
             self.state = "stopped"
         self._file.close()
+        _open.discard(self)
 
     def _collect(self, sources: Sequence[Source], stop: bool) -> None:
         """Fetch and write games; with stop, all that are left. An error ends the recording, not the caller."""
@@ -166,7 +166,8 @@ def forget(sources: Sequence[Source]) -> None:
 def follow(engine: Engine, recording: Recording) -> None:
     """Let an environment fetch what has been recorded when it steps."""
     engine.recording, engine.fetch = recording, partial(recording.poll, engine.transport.parts)
-    _recorded.add(engine)
+    _open.add(recording)
+    engine.ends.append(partial(_end, recording))
     atexit.unregister(_end_all)
     atexit.register(_end_all)  # after the connection was made: so it is called before that is closed
 
@@ -176,17 +177,22 @@ def end(engine: Engine) -> None:
     if engine.recording is not None:
         engine.recording.stop()
     engine.fetch = None
-    _recorded.discard(engine)
 
 
-_recorded: weakref.WeakSet[Engine] = weakref.WeakSet()  # those with a recording in progress
+_open: set[Recording] = set()  # those in progress, whose connections stay open until they end
+
+
+def _end(recording: Recording) -> None:
+    """Write what has been recorded by an environment that was collected, and was not closed."""
+    if recording in _open:
+        recording.stop()
 
 
 def _end_all() -> None:
     """At exit: write what has been recorded by environments that were not closed."""
-    for engine in list(_recorded):
-        end(engine)
+    for recording in list(_open):
+        recording.stop()
 
 
 if hasattr(os, "register_at_fork"):  # in a forked child the recordings and their connections are the parent's
-    os.register_at_fork(after_in_child=_recorded.clear)
+    os.register_at_fork(after_in_child=_open.clear)
