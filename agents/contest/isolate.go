@@ -57,8 +57,8 @@ type Taking struct {
 	Unseen    []string // files that have been deleted and are mapped, but not open, so that their size is not known
 }
 
-// mostMappings is how many mappings of memory processes with a limit on memory have at most: they are looked at in
-// turn. A large process has a thousand.
+// mostMappings is how many mappings of memory processes have at most together, since all of them are looked at. A
+// large process has a thousand.
 const mostMappings = 1 << 18
 
 // Exceeds says which limit, of those that are not 0, has been exceeded, "" for none.
@@ -68,7 +68,7 @@ func (t *Taking) Exceeds(memory int64, threads, open int) string {
 		return fmt.Sprintf("it uses %d MiB of memory, want at most %d", t.Memory>>20, memory>>20)
 	case threads > 0 && t.Threads > threads:
 		return fmt.Sprintf("it has %d processes and threads, want at most %d", t.Threads, threads)
-	case memory > 0 && t.Mappings > mostMappings:
+	case t.Mappings > mostMappings:
 		return fmt.Sprintf("it has more than %d mappings of memory", mostMappings)
 	case open > 0 && t.Open > open:
 		return fmt.Sprintf("it has %d open files, want at most %d", t.Open, open)

@@ -96,7 +96,7 @@ type rule struct {
 type condition struct {
 	argument uint32
 	test     bpf.JumpTest // what holds if it does not: JumpBitsSet, JumpBitsNotSet or JumpNotEqual
-	value    uint32       // JumpBitsNotSet does not look at the upper half of the argument; of the others, it is 0
+	value    uint32       // bits are looked for in the lower half of the argument; the upper half of a number is 0
 }
 
 // policy is what a program may call: one in a room may also leave its group.
