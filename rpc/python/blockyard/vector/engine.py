@@ -218,7 +218,7 @@ class Engine:
 
     def free_with(self, owner: object) -> None:
         """When their owner is collected, end what is in progress; on a session that stays open, free the games."""
-        ends = partial(_end_all, self.ends)
+        ends = partial(_call_all, self.ends)
         if self.own_client:
             self._dropped = weakref.finalize(owner, ends)
         else:
@@ -234,6 +234,6 @@ class Engine:
         self.closed = True
 
 
-def _end_all(ends: list[Callable[[], object]]) -> None:
+def _call_all(ends: list[Callable[[], object]]) -> None:
     while ends:
         ends.pop()()
