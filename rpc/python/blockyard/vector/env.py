@@ -177,7 +177,7 @@ class BlockVectorEnv(Games, VectorEnv[Obs, NDArray[Any], NDArray[Any]]):
         return self.engine.finish(memory, before)
 
     def step_into(self, buffer: RolloutBuffer, t: int = 0) -> None:
-        """Step with ``buffer.actions[t]`` into its step t, quickly: nothing is checked, returned or counted."""
+        """Step with ``buffer.actions[t]`` into its step t, quickly: actions are not checked or counted."""
         if self.engine.options.actions != "ids":
             raise RuntimeError("step_into: a buffer has ids of actions, and these are afterstates: step(out=buffer[t])")
         memory = buffer[t]
