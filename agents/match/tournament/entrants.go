@@ -101,8 +101,8 @@ func fingerprint(path string) (string, error) {
 		if left -= n; errors.Is(err, io.EOF) {
 			return nil
 		}
-		info, wrong := f.Stat()
-		fmt.Fprint(sum, info.Size())
+		size, wrong := f.Seek(0, io.SeekEnd)
+		fmt.Fprint(sum, size)
 		return errors.Join(err, wrong)
 	})
 	return hex.EncodeToString(sum.Sum(nil))[:16], err
